@@ -1,0 +1,87 @@
+"""The compiled twin of `beliefs.belief`: one prediction and one conditioning on doubles, in a fixed order of additions.
+
+The order is part of the meaning: an auditor adds in the same order and gets the same bits.
+* `predict_into`: for x ascending, for y ascending: following(y) += belief(x) C(x, y); then `normalise`.
+* `normalise`: one sum over ascending indices, then one division an entry.
+* `condition_into`: belief(x) * likelihood(x), then `normalise`.
+A dense and a sparse chain give the same bits: they differ in added zeros only, and a sum of nonnegative doubles
+ignores those.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beliefs.chain import Chain
+from beliefs.native import kernel
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class ChainArrays(NamedTuple):
+    """A chain as the kernels read it. `dense` is 0 x 0 for a sparse chain."""
+
+    start: Floats
+    indptr: Integers
+    indices: Integers
+    data: Floats
+    dense: Floats
+    contraction: int
+
+
+def chain_arrays(chain: Chain) -> ChainArrays:
+    # Copies, because a kernel compiled for writable arrays would be compiled again for read-only ones.
+    return ChainArrays(
+        start=chain.start.copy(),
+        indptr=chain.indptr.copy(),
+        indices=chain.indices.copy(),
+        data=chain.data.copy(),
+        dense=chain.dense.copy(),
+        contraction=chain.contraction,
+    )
+
+
+@kernel
+def normalise(belief: Floats) -> None:
+    total = 0.0
+    for x in range(belief.shape[0]):
+        total += belief[x]
+    for x in range(belief.shape[0]):
+        belief[x] /= total
+
+
+@kernel
+def start_into(chain: ChainArrays, following: Floats) -> None:
+    for x in range(following.shape[0]):
+        following[x] = chain.start[x]
+    normalise(following)
+
+
+@kernel
+def predict_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
+    symbols = belief.shape[0]
+    for y in range(symbols):
+        following[y] = 0.0
+    if chain.dense.shape[0] > 0:
+        for x in range(symbols):
+            mass = belief[x]
+            transitions = chain.dense[x]
+            for y in range(symbols):
+                following[y] += mass * transitions[y]
+    else:
+        for x in range(symbols):
+            mass = belief[x]
+            for place in range(chain.indptr[x], chain.indptr[x + 1]):
+                following[chain.indices[place]] += mass * chain.data[place]
+    normalise(following)
+
+
+@kernel
+def condition_into(belief: Floats, likelihood: Floats, posterior: Floats) -> None:
+    for x in range(belief.shape[0]):
+        posterior[x] = belief[x] * likelihood[x]
+    normalise(posterior)

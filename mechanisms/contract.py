@@ -1,0 +1,147 @@
+"""What every mechanism provides, and the arithmetic that all of them share.
+
+A mechanism describes its channel before any coin is looked at; the same description then feeds the sampler, the
+ledger and the adversary's belief, so they cannot disagree. It is three compiled functions over one `Workspace`:
+
+* `prepare(belief, constants, work) -> (upper, lower, spread)` builds the channel from public quantities only and
+  returns its worst ratios over all outputs: max a(y|x)/p(y), max p(y)/a(y|x) and max a(y|x)/a(y|x'), over ALL x,
+  impossible ones included, rounded outward. It leaves the released symbols in `work.head[:work.size[0]]`.
+* `row(x, belief, work)` writes the integers of x's row into `work.row`, one per released symbol, with the sum TOTAL.
+* `column(i, belief, work) -> (upper, lower, spread)` writes a(y|x) for the i-th released symbol y and every x into
+  `work.likelihood`, as the doubles nearest to the very integers that `row` holds, and returns that output's own ratios.
+
+`constants` are the numbers of one epsilon: see `Constant` and `constants_table`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from enum import IntEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beliefs.native import kernel
+from beliefs.rounding import UNITS_PER_NAT
+
+TOTAL = 1 << 62
+"""The sum of every row of a channel, so that 62 bits of one coin select an output exactly: no rejection, no bias."""
+
+SHAVE_UNITS = 64
+"""A mechanism is built for epsilon - 64 units (5.8e-11 nat). The doubles in it carry relative errors of at most
+(n + 32) 2^-52: 9.2e-12 at 41,270 symbols, a sixth of the shave, so the integers that are sampled keep the full
+epsilon."""
+
+DRIFT_UNITS_PER_NAT = 1 << 32
+DRIFT_TO_UNITS = UNITS_PER_NAT // DRIFT_UNITS_PER_NAT
+DRIFT_UNKNOWN = (1 << 32) - 1
+LEVEL_UNKNOWN = 33
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Constant(IntEnum):
+    """Positions in one row of the table of constants."""
+
+    LOWER = 0  # e = exp(-epsilon): the smallest ratio a(y|x)/p(y)
+    REVEAL = 1  # c = 1 - e
+    UPPER = 2  # E = exp(epsilon)
+    CAP = 3  # M = 1 + E: what K(y|x)/p(y) may reach
+    FLOOR = 4  # p* = 1 / M
+    PAD = 5  # whole units by which a base is raised so that rounding the rest down cannot lift a ratio above E
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of one caller; nothing in them outlives one event."""
+
+    size: Integers  # [0] released symbols, [1..] the mechanism's own small integers
+    head: Integers  # released symbols
+    position: Integers  # symbol -> place in head, or -1
+    order: Integers
+    base: Integers
+    tail: Integers
+    extra: Integers
+    row: Integers
+    share: Floats
+    scratch: Floats
+    likelihood: Floats
+
+
+def new_workspace(symbols: int) -> Workspace:
+    def integers(length: int) -> Integers:
+        return np.zeros(length, dtype=np.int64)
+
+    width = symbols + 2
+    return Workspace(
+        size=integers(16),
+        head=integers(width),
+        position=np.full(symbols, -1, dtype=np.int64),
+        order=integers(width),
+        base=integers(width),
+        tail=integers(width),
+        extra=integers(width),
+        row=integers(width),
+        share=np.zeros(width),
+        scratch=np.zeros(4 * width),
+        likelihood=np.zeros(symbols),
+    )
+
+
+def constants_of(units: int) -> list[float]:
+    """The constants of one epsilon in units. `decimal` rounds exp correctly, so every machine gets the same doubles."""
+    if units <= 0:
+        return [1.0, 0.0, 1.0, 2.0, 0.5, 0.0]
+    with localcontext() as context:
+        context.prec = 60
+        epsilon = Decimal(units) / Decimal(UNITS_PER_NAT)
+        lower, upper = (-epsilon).exp(), epsilon.exp()
+        # Two roundings down of at most one unit each in p(y) cost E * 2 units on the other side of a <= E p; raising
+        # base and p(y) together by `pad` gains (E - 1) pad.
+        pad = ((2 * upper + 1) / (upper - 1)).to_integral_value(rounding="ROUND_CEILING") + 1
+        values = (lower, 1 - lower, upper, 1 + upper, 1 / (1 + upper), pad)
+        return [float(value) for value in values]
+
+
+def design_units(epsilon_units: int, level: int) -> int:
+    """The epsilon to build for when the belief may be off by a drift below 2^level drift units.
+
+    The shift of each side is at most the drift, so epsilon - drift is safe. Half of epsilon is safe whatever the
+    belief, because then any two rows differ by at most exp(epsilon); so it is never necessary to go below it.
+    """
+    half = epsilon_units // 2
+    if level >= LEVEL_UNKNOWN:
+        return half - SHAVE_UNITS
+    drift = 0 if level == 0 else (1 << level) * DRIFT_TO_UNITS
+    return max(epsilon_units - drift, half) - SHAVE_UNITS
+
+
+def constants_table(epsilon_units: int) -> Floats:
+    """One row of constants per drift level 0..LEVEL_UNKNOWN."""
+    return np.array([constants_of(design_units(epsilon_units, level)) for level in range(LEVEL_UNKNOWN + 1)])
+
+
+def as_fractions(weights: Integers) -> list[Fraction]:
+    return [Fraction(int(weight), TOTAL) for weight in weights]
+
+
+@kernel
+def drift_level(drift: int) -> int:
+    """The smallest level whose 2^level exceeds the drift; 0 for none, LEVEL_UNKNOWN for the saturated value."""
+    if drift >= DRIFT_UNKNOWN:
+        return LEVEL_UNKNOWN
+    level = 0
+    while drift > 0:
+        drift >>= 1
+        level += 1
+    return level
+
+
+@kernel
+def outward(symbols: int) -> float:
+    """The factor that covers the rounding of a sum of `symbols` nonnegative products and the few operations around
+    it.
+    """
+    return 1.0 + (symbols + 32) * 2.220446049250313e-16

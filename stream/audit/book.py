@@ -1,0 +1,101 @@
+"""What the auditor keeps about each user while it follows the releases, and what it can find wrong with an event.
+
+`MOST` and `LEAST` are two accounts of what the present window has spent. They differ only after suppressed events whose
+time may have opened a new window unseen: `MOST` supposes that none did, `LEAST` that one did as late as possible.
+
+Tables have one row a user or an event, and named columns: compiled code takes few large arrays faster than many small
+ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stream.audit.amounts import Floats, Integers
+from stream.audit.channel import Channel, new_channel
+
+OPTIMAL, MARGINAL_PRESERVING, PUBLISHED = 0, 1, 2
+MECHANISMS = {"optimal": OPTIMAL, "marginal_preserving": MARGINAL_PRESERVING, "published_crr": PUBLISHED}
+SPENT_FORECAST, SPENT_DRAW, SPENT_SUPPRESS, SPENT_STOP = 0, 1, 2, 3
+WHEN_SPENT = {"forecast": SPENT_FORECAST, "forecast_draw": SPENT_DRAW, "suppress": SPENT_SUPPRESS, "stop": SPENT_STOP}
+
+# Columns of the users' table.
+STEPS, MARKS, WINDOW, DRIFT, UPPER, LOWER, MOST_UPPER, MOST_LOWER, LEAST_UPPER, LEAST_LOWER, HIDDEN = range(11)
+# Marks of a user: stopped; unsure of the window; adrift, which is a user who can no longer be followed.
+STOPPED, UNSURE, ADRIFT = 1, 2, 4
+
+# Columns of the events' table: number of the user, step, time of the record in milliseconds, value, outcome.
+USER, STEP, TIME, SYMBOL, OUTCOME = range(5)
+# Outcomes. The last stands for events of which nothing was seen, up to and including the given step.
+RELEASE, FORECAST, NOTHING = 0, 1, 2
+
+# Columns of the verdicts' table: what is wrong, how many events are missing before this one, and what it cost.
+WRONG, LOST, COST_UPPER, COST_LOWER = range(4)
+# What may be wrong with a released event; several may hold at once.
+OUT_OF_ORDER = 1
+LOST_BEFORE = 2
+NEEDLESS_FORECAST = 4
+OVER_BUDGET = 8
+NOT_LIKELIEST = 16
+ABOVE_EPSILON = 32
+IMPOSSIBLE_VALUE = 64
+AFTER_STOP = 128
+NOT_CERTIFIED = 256
+NOT_FOLLOWED = 512
+
+
+class Rules(NamedTuple):
+    """What was promised, in units and milliseconds; `numbers` is one row of constants for each level of drift."""
+
+    mechanism: int
+    keeps_epsilon: bool
+    numbers: Floats
+    epsilon: int
+    budget: int
+    window: int
+    when_spent: int
+
+
+class Book(NamedTuple):
+    """`beliefs` holds what is believed after each user's last event, as it is kept."""
+
+    users: Integers
+    beliefs: Floats
+
+    def column(self, name: int) -> Integers:
+        return self.users[:, name]
+
+
+class Desk(NamedTuple):
+    """Scratch space; nothing on it outlives one event."""
+
+    ahead: Floats
+    channel: Channel
+
+
+def new_desk(symbols: int) -> Desk:
+    return Desk(np.zeros(symbols), new_channel(symbols))
+
+
+def new_book(users: int, symbols: int) -> Book:
+    table: NDArray[np.int64] = np.zeros((users, 11), dtype=np.int64)
+    table[:, WINDOW] = -1  # none yet
+    return Book(table, np.zeros((users, symbols)))
+
+
+def grown(book: Book, users: int) -> Book:
+    """The same book with room for so many users."""
+    more = new_book(users - book.users.shape[0], book.beliefs.shape[1])
+    return Book(np.concatenate([book.users, more.users]), np.concatenate([book.beliefs, more.beliefs]))
+
+
+def events_of(*columns: Integers) -> Integers:
+    """A table of events from its five columns."""
+    return np.ascontiguousarray(np.stack(columns, axis=1).astype(np.int64))
+
+
+def new_verdicts(events: int) -> Integers:
+    return np.zeros((events, 4), dtype=np.int64)

@@ -1,0 +1,96 @@
+"""One partition of the belief changelog, read to its end: the users' rows, the control record and the progress mark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from stream.audit.findings import Findings
+from stream.audit.partition import Public
+from stream.audit.rows import StoredRows, read_rows
+from stream.audit.world import Topics
+
+_USER: Final = b"u"
+_CONTROL: Final = b"c"
+_PROGRESS: Final = b"o"
+_PROGRESS_BYTES: Final = 8
+
+
+@dataclass(frozen=True)
+class Owner:
+    """What the control record must say, as far as the public settings tell."""
+
+    pipeline: str
+    policy: str
+    model: str
+
+
+@dataclass(frozen=True)
+class PartitionLog:
+    partition: int
+    where: str
+    stored: StoredRows
+    control: dict[str, Any] | None
+    progress: int | None
+
+    @property
+    def topic_id(self) -> bytes | None:
+        """The raw topic's id, part of every release id."""
+        try:
+            return UUID(str((self.control or {}).get("topic_id"))).bytes
+        except ValueError:
+            return None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.stored.users and not self.stored.quarantined and self.control is None
+
+
+async def read_log(
+    public: Public, topics: Topics, partition: int, progress: Callable[[str, int], None]
+) -> PartitionLog:
+    """The end is that of everything written, so that what has been committed but not yet marked is waited for."""
+    topic = public.changelog_topic
+    end = (await topics.bounds(topic, partition)).end
+    rows: dict[bytes, tuple[bytes, int]] = {}
+    marks: dict[bytes, bytes] = {}
+    async for records in topics.read(topic, partition, end, committed=True):
+        for record in records:
+            key, value = record.key or b"", record.value
+            if key[:1] == _USER:
+                if value is None:
+                    rows.pop(key[1:], None)
+                else:
+                    rows[key[1:]] = (value, record.offset)
+            elif value is not None:
+                marks[key] = value
+        progress("state rows", len(records))
+    where = f"{topic}, partition {partition}"
+    stored = read_rows(rows, public.symbols, public.tag)
+    return PartitionLog(partition, where, stored, _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS)))
+
+
+def _control(text: bytes | None) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text or b"")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _progress(mark: bytes | None) -> int | None:
+    return int.from_bytes(mark, "big", signed=True) if mark is not None and len(mark) == _PROGRESS_BYTES else None
+
+
+def check_owner(owner: Owner, log: PartitionLog, findings: Findings) -> None:
+    if log.is_empty:
+        return
+    if log.control is None:
+        findings.add("wrong_owner", 1, [log.where], detail="no control record")
+        return
+    for name, ours in vars(owner).items():
+        if log.control.get(name) != ours:
+            findings.add("wrong_owner", 1, [log.where], detail=name)

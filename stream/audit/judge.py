@@ -1,0 +1,68 @@
+"""What had to happen: the channel of the belief, its worst case, and whether epsilon and the budget let it happen."""
+
+from __future__ import annotations
+
+from beliefs.native import kernel
+from stream.audit import marginal, optimal, published
+from stream.audit.amounts import DRIFT_STEP_UNITS, DRIFT_UNKNOWN, UNBOUNDED, Integers, added, cost, level_of, log_units
+from stream.audit.book import (
+    LEAST_LOWER,
+    LEAST_UPPER,
+    MARGINAL_PRESERVING,
+    MOST_LOWER,
+    MOST_UPPER,
+    OPTIMAL,
+    Desk,
+    Rules,
+)
+from stream.audit.channel import worst
+
+# A release fits; the account of most has no room for it, that of least has; it has no room; its worst case is above
+# epsilon; it would not fit even a window that has spent nothing.
+WITHIN, SPENT_PERHAPS, SPENT, UNCERTIFIED, IMPOSSIBLE = 0, 1, 2, 3, 4
+
+
+@kernel
+def shift_of(drift: int) -> int:
+    """A drift in units."""
+    return UNBOUNDED if drift == DRIFT_UNKNOWN else drift * DRIFT_STEP_UNITS
+
+
+@kernel
+def judge(rules: Rules, desk: Desk, user: Integers, drift: int) -> int:
+    """Work out the channel, and whether its worst case may happen."""
+    numbers = rules.numbers[level_of(drift)]
+    if rules.mechanism == MARGINAL_PRESERVING:
+        above, below, across = marginal.work_out(desk.ahead, numbers, desk.channel)
+    else:
+        if rules.mechanism == OPTIMAL:
+            optimal.work_out(desk.ahead, numbers, desk.channel)
+        else:
+            published.work_out(desk.ahead, numbers, desk.channel)
+        above, below, across = worst(desk.channel)
+    shift, widest = shift_of(drift), log_units(across)
+    upper = cost(log_units(above), widest, shift, rules.epsilon)
+    lower = cost(log_units(below), widest, shift, rules.epsilon)
+    if rules.keeps_epsilon and max(upper, lower) > rules.epsilon:
+        return UNCERTIFIED
+    if rules.budget == UNBOUNDED:
+        return WITHIN
+    if max(upper, lower) > rules.budget:
+        return IMPOSSIBLE
+    if added(user[LEAST_UPPER], upper) > rules.budget or added(user[LEAST_LOWER], lower) > rules.budget:
+        return SPENT
+    if added(user[MOST_UPPER], upper) > rules.budget or added(user[MOST_LOWER], lower) > rules.budget:
+        return SPENT_PERHAPS
+    return WITHIN
+
+
+@kernel
+def write_column(mechanism: int, place: int, desk: Desk) -> None:
+    """The column of the value at this place, and its ratios."""
+    if mechanism == OPTIMAL:
+        optimal.write_column(place, desk.channel)
+    elif mechanism == MARGINAL_PRESERVING:
+        marginal.write_column(place, desk.channel)
+        marginal.rate_column(place, desk.ahead, desk.channel)
+    else:
+        published.write_column(place, desk.channel)

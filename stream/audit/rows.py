@@ -1,0 +1,148 @@
+"""The belief changelog as the auditor reads it, and the comparison with what it has worked out itself.
+
+A user's row is laid out here once more, from the description of version 1: 64 bytes and four for each value, little-
+endian.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stream.audit.amounts import Integers
+from stream.audit.book import (
+    ADRIFT,
+    DRIFT,
+    LEAST_LOWER,
+    LEAST_UPPER,
+    LOWER,
+    MARKS,
+    MOST_LOWER,
+    MOST_UPPER,
+    STEPS,
+    STOPPED,
+    UNSURE,
+    UPPER,
+    WINDOW,
+    Book,
+)
+from stream.audit.law import code_of
+
+Truths = NDArray[np.bool_]
+
+_FIELDS: Final = (
+    ("version", "u1"),
+    ("flags", "u1"),
+    ("check", "<u2"),
+    ("tag", "<u4"),
+    ("watermark", "<i8"),
+    ("upper", "<i8"),
+    ("lower", "<i8"),
+    ("window_upper", "<i8"),
+    ("window_lower", "<i8"),
+    ("steps", "<i8"),
+    ("window", "<u4"),
+    ("drift", "<u4"),
+)
+ROW_VERSION: Final = 1
+_EXACT: Final = ("upper", "lower", "steps", "drift")
+
+
+class StoredRows(NamedTuple):
+    """The readable rows of one partition: whose they are, what they hold, and their offsets in the changelog; and the
+    others.
+    """
+
+    users: dict[bytes, int]
+    rows: NDArray[np.void]
+    offsets: Integers
+    quarantined: dict[bytes, int]
+
+
+def row_type(symbols: int) -> np.dtype[np.void]:
+    return np.dtype([*_FIELDS, ("codes", "<u4", (symbols,))])
+
+
+def read_rows(found: dict[bytes, tuple[bytes, int]], symbols: int, tag: int) -> StoredRows:
+    """Rows by user, each with its offset. A row of another length, version, check or model is set aside."""
+    layout = row_type(symbols)
+    users = [user for user, (row, _) in found.items() if len(row) == layout.itemsize]
+    rows = np.frombuffer(b"".join([found[user][0] for user in users]), dtype=layout)
+    offsets = np.array([found[user][1] for user in users], dtype=np.int64)
+    fine = (rows["version"] == ROW_VERSION) & (rows["tag"] == tag) & (rows["check"] == checks_of(rows))
+    kept = [user for user, whole in zip(users, fine.tolist(), strict=True) if whole]
+    good = {user: i for i, user in enumerate(kept)}
+    return StoredRows(
+        good, rows[fine], offsets[fine], {user: at for user, (_, at) in found.items() if user not in good}
+    )
+
+
+def checks_of(rows: NDArray[np.void]) -> NDArray[np.uint16]:
+    """FNV-1a over the 32-bit words of each row, the check taken as zero; both halves of the result combined."""
+    words = np.ascontiguousarray(rows).view("<u4").reshape(rows.shape[0], rows.dtype.itemsize // 4)
+    value = np.full(rows.shape[0], 2166136261, dtype=np.uint32)
+    for place in range(words.shape[1]):
+        word = words[:, place] & np.uint32(0xFFFF) if place == 0 else words[:, place]
+        value = (value ^ word) * np.uint32(16777619)
+    return ((value >> np.uint32(16)) ^ (value & np.uint32(0xFFFF))).astype(np.uint16)
+
+
+def expected_rows(book: Book, users: Integers, stored: NDArray[np.void], tag: int) -> NDArray[np.void]:
+    """The rows as they should be. The watermark is taken over: source offsets are not public."""
+    rows = np.zeros(users.shape[0], dtype=stored.dtype)
+    rows["version"], rows["tag"] = ROW_VERSION, tag
+    rows["flags"] = np.where(book.column(MARKS)[users] & STOPPED, 1, 0)
+    rows["watermark"] = stored["watermark"]
+    rows["upper"], rows["lower"] = book.column(UPPER)[users], book.column(LOWER)[users]
+    rows["window_upper"], rows["window_lower"] = book.column(MOST_UPPER)[users], book.column(MOST_LOWER)[users]
+    rows["steps"], rows["drift"] = book.column(STEPS)[users], book.column(DRIFT)[users]
+    rows["window"] = np.maximum(book.column(WINDOW)[users], 0)
+    rows["codes"] = code_of(book.beliefs[users])
+    _take_over_hidden_windows(rows, book, users, stored)
+    rows["check"] = checks_of(rows)
+    return rows
+
+
+def _take_over_hidden_windows(rows: NDArray[np.void], book: Book, users: Integers, stored: NDArray[np.void]) -> None:
+    """Where a suppressed event may have opened a window unseen, every later window with an amount in range is right."""
+    later = (book.column(MARKS)[users] & UNSURE != 0) & (stored["window"] >= rows["window"])
+    for side, least, most in (
+        ("window_upper", book.column(LEAST_UPPER), book.column(MOST_UPPER)),
+        ("window_lower", book.column(LEAST_LOWER), book.column(MOST_LOWER)),
+    ):
+        later &= (stored[side] >= least[users]) & (stored[side] <= most[users])
+    for name in ("window", "window_upper", "window_lower"):
+        rows[name] = np.where(later, stored[name], rows[name])
+
+
+def differences(book: Book, users: Integers, stored: NDArray[np.void], tag: int) -> dict[str, Truths]:
+    """For each field, in which rows it differs; rows of users that can no longer be followed are left out."""
+    expected = expected_rows(book, users, stored, tag)
+    followed = book.column(MARKS)[users] & ADRIFT == 0
+    names = {"belief": "codes", "window": "window", "window_upper": "window_upper", "window_lower": "window_lower"}
+    found = {name: followed & (stored[name] != expected[name]) for name in ("flags", *_EXACT)}
+    for name, field in names.items():
+        differs = stored[field] != expected[field]
+        found[name] = followed & (differs.any(axis=1) if differs.ndim > 1 else differs)
+    return {name: rows for name, rows in found.items() if rows.any()}
+
+
+def release_id(topic_id: bytes, partition: int, offset: int, fingerprint: bytes) -> bytes:
+    """The id that an input must bear; an auditor knows the offset of each user's latest input only."""
+    text = topic_id + partition.to_bytes(4, "big") + offset.to_bytes(8, "big") + fingerprint
+    return hashlib.sha256(text).digest()[:16]
+
+
+def wrong_watermarks(
+    watermarks: Sequence[int], ids: Sequence[bytes], topic_id: bytes, partition: int, fingerprint: bytes
+) -> list[int]:
+    """Places where the latest release does not bear the id of the input that the watermark names."""
+    return [
+        place
+        for place, (offset, seen) in enumerate(zip(watermarks, ids, strict=True))
+        if offset < 0 or release_id(topic_id, partition, offset, fingerprint) != seen
+    ]

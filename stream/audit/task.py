@@ -1,0 +1,65 @@
+"""From the public settings and the public model to what is audited. No key is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from beliefs.model_file import VERSION, Model
+from stream.audit.amounts import constants_by_level, units_within
+from stream.audit.audit import Task
+from stream.audit.book import MECHANISMS, PUBLISHED, WHEN_SPENT, Rules
+from stream.audit.changelog import Owner
+from stream.audit.law import law_of
+from stream.audit.partition import Public
+from stream.audit.records import Form
+from stream.settings.load import policy_fingerprint
+from stream.settings.model import Settings
+
+
+def task_of(
+    settings: Settings, model: Model, metrics: Sequence[str] = (), *, changelog: bool = True, uncommitted: bool = True
+) -> Task:
+    public = public_of(settings, model)
+    admin = settings.admin
+    own_page = (f"http://{admin.host}:{admin.port}/metrics",) if admin.port else ()
+    return Task(
+        pipeline=settings.pipeline.name,
+        public=public,
+        owner=Owner(settings.pipeline.name, public.form.policy.decode(), public.form.model.decode()),
+        raw_topic=settings.kafka.raw_topic,
+        dead_letter_topic=settings.kafka.dead_letter_topic,
+        with_changelog=changelog,
+        with_uncommitted=uncommitted,
+        metrics=tuple(metrics) or own_page,
+        metrics_required=bool(metrics),
+    )
+
+
+def public_of(settings: Settings, model: Model) -> Public:
+    record, mechanism = settings.record, MECHANISMS[settings.mechanism.name]
+    fingerprint = policy_fingerprint(settings, model.digest)
+    epsilon = units_within(settings.mechanism.epsilon)
+    return Public(
+        form=Form(
+            alphabet=model.alphabet,
+            protected=record.protect.path,
+            public=record.public,
+            headers=frozenset(record.headers),
+            policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
+            model=f"{VERSION}:{model.digest[:8]}".encode(),
+        ),
+        rules=Rules(
+            mechanism=mechanism,
+            keeps_epsilon=mechanism != PUBLISHED,
+            numbers=constants_by_level(epsilon),
+            epsilon=epsilon,
+            budget=units_within(settings.budget.nats),
+            window=settings.budget.window or 0,
+            when_spent=WHEN_SPENT[settings.budget.when_spent],
+        ),
+        law=law_of(model.chain),
+        tag=int(model.digest[:8], 16),
+        fingerprint=fingerprint,
+        released_topic=settings.kafka.released_topic,
+        changelog_topic=settings.changelog_topic,
+    )

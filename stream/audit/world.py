@@ -1,0 +1,41 @@
+"""What an audit needs of the world: topics to read, and offsets to ask for. `kafka_world` keeps this with a real
+broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from stream.audit.records import Record
+from stream.errors import SottovoceError
+from stream.names import EXIT_REFUSED
+
+
+class CannotAudit(SottovoceError):
+    """The audit could not be carried out, so that it says neither yes nor no."""
+
+    exit_status = EXIT_REFUSED
+
+
+class Bounds(NamedTuple):
+    """First offset that still exists, the end of what is decided, and the end of all. Offsets at the ends do not exist
+    yet.
+    """
+
+    first: int
+    stable: int
+    end: int
+
+
+class Topics(Protocol):
+    async def partitions(self, topic: str) -> Sequence[int]:
+        """The partitions of a topic, ascending; none if it does not exist."""
+
+    async def bounds(self, topic: str, partition: int) -> Bounds: ...
+
+    def read(self, topic: str, partition: int, until: int, *, committed: bool) -> AsyncIterator[Sequence[Record]]:
+        """All records before offset `until`, from the first that exists, in chunks; committed ones, or all."""
+
+    async def group_offsets(self, group: str, topic: str) -> Mapping[int, int] | None:
+        """The offsets that a consumer group has committed; None if nobody may say."""

@@ -1,0 +1,142 @@
+"""The command line. Each command imports its work when it is called, so that `--help` and shell completion are quick.
+
+Exit statuses: 0 done; 1 the command ran and the answer is bad; 2 something that was given cannot be used, nothing was
+started; 3 a worker lost its partition or could not publish.
+"""
+
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stream.names import DISTRIBUTION
+
+app = typer.Typer(
+    name=DISTRIBUTION,
+    help="Privacy middleware for Kafka: perturbed events out, and every nat that they tell about a user metered.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # the plain help is there in half the time
+)
+keys_app = typer.Typer(help="Make the secret that noise and pseudonyms come from.", no_args_is_help=True)
+app.add_typer(keys_app, name="keys")
+
+Config = Annotated[Path, typer.Argument(metavar="CONFIG", help="The settings file.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output, problems included.")]
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"{DISTRIBUTION} {version_of(DISTRIBUTION)}")
+        raise typer.Exit
+
+
+@app.callback()
+def main_options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say the version and stop.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Privacy middleware for Kafka: perturbed events out, and every nat that they tell about a user metered."""
+
+
+@app.command()
+def init(
+    file: Annotated[Path, typer.Argument(help="The settings file to write.")] = Path("sottovoce.yaml"),
+    pipeline: Annotated[str, typer.Option(help="The name of the pipeline: a-z, 0-9 and -.")] = "phones",
+) -> None:
+    """Write a settings file to start from, with every setting explained."""
+    from stream.commands.init import init_command
+
+    raise typer.Exit(init_command(file, pipeline))
+
+
+@app.command()
+def validate(config: Config, as_json: AsJson = False) -> None:
+    """Check the settings, the model and the keys; report every problem at once."""
+    from stream.commands.validate import validate_command
+
+    raise typer.Exit(validate_command(config, as_json))
+
+
+@app.command()
+def explain(
+    config: Config,
+    events_per_day: Annotated[
+        int, typer.Option(min=1, max=10_000_000, help="How many events a user has in a day, for the daily figures.")
+    ] = 1440,
+    as_json: AsJson = False,
+) -> None:
+    """Say in plain words what is promised against whom, what is not, and what to expect."""
+    from stream.commands.explain import explain_command
+
+    raise typer.Exit(explain_command(config, events_per_day, as_json))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of settings files, for editors."""
+    from stream.commands.report import say_json
+    from stream.settings.schema import json_schema
+
+    say_json(json_schema())
+
+
+@app.command()
+def run(
+    config: Config,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Run one worker; what started it starts it again after exit status 3.")
+    ] = False,
+) -> None:
+    """Run the pipeline until it is told to stop."""
+    from stream.commands.run import run_command
+
+    raise typer.Exit(run_command(config, supervised=not alone))
+
+
+@app.command()
+def audit(
+    config: Config,
+    as_json: AsJson = False,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="A worker's metrics page; repeat it for all of them.", show_default=False),
+    ] = None,
+    brokers: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST:PORT", help="Ask this broker instead of the settings'.", show_default=False),
+    ] = None,
+    changelog: Annotated[bool, typer.Option(help="Compare with the beliefs in the changelog.")] = True,
+    uncommitted: Annotated[bool, typer.Option(help="Look at what readers of uncommitted data saw, too.")] = True,
+) -> None:
+    """Recompute every belief and every charge from the released topic alone, and compare."""
+    from stream.commands.audit import audit_command
+
+    told = audit_command(
+        config, as_json, metrics=metrics or (), brokers=brokers or (), changelog=changelog, uncommitted=uncommitted
+    )
+    raise typer.Exit(told)
+
+
+@app.command()
+def compute(
+    file: Annotated[Path, typer.Argument(help="A JSON file with one question or a list of questions.")],
+) -> None:
+    """Answer questions about leakage and agreement, as JSON."""
+    from stream.commands.compute import compute_command
+
+    raise typer.Exit(compute_command(file))
+
+
+@keys_app.command("new")
+def new_keys(
+    file: Annotated[Path, typer.Argument(help="The key ring file.")],
+    add_epoch: Annotated[bool, typer.Option("--add-epoch", help="Add a key to a ring that is there already.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key ring that only you can read; an existing one is never overwritten."""
+    from stream.commands.keys import new_keys_command
+
+    raise typer.Exit(new_keys_command(file, add_epoch, as_json))

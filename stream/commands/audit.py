@@ -1,0 +1,72 @@
+"""`sottovoce audit CONFIG`: recompute every belief and every charge from what was released, and compare.
+
+Exit status 0 when all agrees, 1 when something does not, 2 when the audit could not be carried out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from beliefs.model_file import InvalidModel, Model, parse
+from stream.audit.audit import Task, audit
+from stream.audit.kafka_world import KafkaTopics
+from stream.audit.progress import Shown
+from stream.audit.report import tell
+from stream.audit.task import task_of
+from stream.commands.report import errors_told, say_json
+from stream.engine.connection import connection_of
+from stream.errors import ModelRefused
+from stream.settings.load import load_settings
+from stream.settings.model import Settings
+
+
+def audit_command(
+    config: Path,
+    as_json: bool = False,
+    *,
+    metrics: Sequence[str] = (),
+    brokers: Sequence[str] = (),
+    changelog: bool = True,
+    uncommitted: bool = True,
+) -> int:
+    """Audit the pipeline of this settings file. No key is needed.
+
+    `metrics` are addresses of workers' metrics pages, all of them; without any, the one that the settings name is
+    asked, if it answers. `brokers` stand in for those of the settings. Without `changelog` the releases are audited
+    alone; without `uncommitted` nobody looks at what readers of uncommitted data saw.
+    """
+    with errors_told(as_json=as_json):
+        settings = load_settings(config)
+        if brokers:
+            settings = settings.model_copy(
+                update={"kafka": settings.kafka.model_copy(update={"brokers": tuple(brokers)})}
+            )
+        task = task_of(settings, _model(settings), metrics, changelog=changelog, uncommitted=uncommitted)
+        return asyncio.run(_audit(settings, task, as_json))
+
+
+async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
+    topics = KafkaTopics(connection_of(settings.kafka, os.environ))
+    with Shown(sys.stderr) as shown:
+        report = await audit(task, topics, shown)
+    if as_json:
+        say_json(report.as_json())
+    else:
+        tell(report, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120))
+    return report.exit_status
+
+
+def _model(settings: Settings) -> Model:
+    where, fix = settings.model, "name the model that the pipeline ran with in the settings"
+    try:
+        return parse(Path(where).read_bytes())
+    except OSError as error:
+        raise ModelRefused("The model cannot be read.", where, error.strerror or type(error).__name__, fix) from None
+    except InvalidModel as error:
+        raise ModelRefused("The model cannot be used.", where, str(error.problems[0]), fix) from None

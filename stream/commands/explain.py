@@ -1,0 +1,105 @@
+"""`sottovoce explain`: what a pipeline promises, against whom, what it does not promise, and what to expect."""
+
+import math
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from beliefs.rounding import INFINITE
+from stream.commands.expectation import DAY_MS, Expectation, one_day, without_budget
+from stream.commands.prose import write_explanation
+from stream.commands.report import errors_told, say, say_json
+from stream.names import EXIT_DONE
+from stream.opening import Opened, belief_floor, least_belief, open_pipeline
+
+# Whatever the adversary's model is, rows of a bounded channel differ by at most exp(2 epsilon).
+ANY_MODEL: Final = 2
+
+
+def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
+    """Print the explanation as text, or its figures as JSON."""
+    with errors_told(as_json=as_json):
+        facts = explain(open_pipeline(file, os.environ), events_per_day)
+        if as_json:
+            say_json({"ok": True, **facts})
+        else:
+            say(write_explanation(facts))
+    return EXIT_DONE
+
+
+def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
+    """Every figure of the explanation. Leakage in nats, shares and probabilities between 0 and 1."""
+    settings, chain = opened.settings, opened.model.chain
+    policy = opened.promise.policy
+    epsilon = settings.mechanism.epsilon
+    single = without_budget(policy, chain)
+    day = one_day(policy, chain, events_per_day)
+    worst = worst_per_event(policy.holds_epsilon, epsilon, least_belief(chain))
+    full = policy.budget // policy.epsilon if policy.budget < INFINITE else None
+    return {
+        "file": str(opened.file),
+        "pipeline": settings.pipeline.name,
+        "policy": opened.promise.policy_name,
+        "model": opened.model.short,
+        "values": chain.size,
+        "record": _record(opened),
+        "mechanism": settings.mechanism.name,
+        "epsilon": epsilon,
+        "factor": math.exp(epsilon),
+        "holds_epsilon": policy.holds_epsilon,
+        "belief_floor": belief_floor(epsilon),
+        "least_belief": least_belief(chain),
+        "budget": settings.budget.nats,
+        "window_ms": settings.budget.window,
+        "when_spent": settings.budget.when_spent,
+        "full_releases_per_window": full,
+        "worst_per_event": worst,
+        "worst_under_any_model": ANY_MODEL * epsilon if policy.holds_epsilon else None,
+        "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
+        "events_per_day": events_per_day,
+        "single": asdict(single),
+        "day": asdict(day),
+        "references": references(epsilon, chain.size, single),
+        "warnings": list(opened.warnings),
+    }
+
+
+def _record(opened: Opened) -> dict[str, Any]:
+    record = opened.settings.record
+    return {
+        "protected": str(record.protect.path),
+        "public": [str(path) for path in record.public],
+        "headers": list(record.headers),
+        "key": record.release_key,
+    }
+
+
+def worst_per_event(holds_epsilon: bool, epsilon: float, least: float) -> float:
+    """The most that one release may tell, on either side; unbounded: log(e + (1-e)/b) at the least belief b."""
+    if holds_epsilon:
+        return epsilon
+    if least <= 0.0:
+        return math.inf
+    share = math.exp(-epsilon)
+    return max(epsilon, math.log(share + (1.0 - share) / least))
+
+
+def worst_per_day(budget: float, window: int | None, all_events: float) -> float:
+    """The most that any 24 hours may tell: windows of W hours touch any 24 hours at most ceil(24/W) + 1 times."""
+    windows = 1 if window is None else -(-DAY_MS // window) + 1
+    return min(windows * budget, all_events)
+
+
+def references(epsilon: float, size: int, single: Expectation) -> dict[str, float]:
+    """The agreement of randomised response that needs no model, at epsilon and at twice epsilon, for comparison."""
+    return {
+        "randomised_response": _randomised_response(epsilon, size),
+        "randomised_response_twice": _randomised_response(2 * epsilon, size),
+        "sottovoce": single.agreement,
+    }
+
+
+def _randomised_response(epsilon: float, size: int) -> float:
+    """e^epsilon / (e^epsilon + k - 1), written so that nothing overflows."""
+    return 1.0 / (1.0 + (size - 1) * math.exp(-epsilon))

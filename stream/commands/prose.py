@@ -1,0 +1,163 @@
+"""The explanation of a pipeline in plain words; every figure in it comes from `explain.py`."""
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from stream.settings.kinds import write_duration
+
+_WIDTH: Final = 100
+
+_SPENT: Final = {
+    "forecast": "the likeliest value is released instead, which tells nothing new",
+    "forecast_draw": "a draw from what everybody expects is released instead, which tells nothing new",
+    "suppress": "nothing is released until the next window; that an event was left out can be seen",
+    "stop": "nothing is ever released for this user again; that can be seen",
+}
+
+_NOT_PROMISED: Final = (
+    "that an event happened, and when: every event has its released record, or a visible gap, at its own time",
+    "how many events a user has, and how large they are",
+    "fields and headers that you declared public, and what they say about the protected one",
+    "what other topics or other systems say about the same people",
+    "users who depend on one another: a budget is one user's, two people who always move together have two",
+    "whoever holds the key ring, the raw topic, or this machine's memory: they see the real values",
+)
+
+
+def write_explanation(facts: Mapping[str, Any]) -> str:
+    """The whole text."""
+    blocks = [_head(facts), _passes(facts), _promise(facts), _budget(facts), _not_promised(facts), _expected(facts)]
+    return "\n\n".join([*blocks, *([_warnings(facts)] if facts["warnings"] else [])])
+
+
+def _head(facts: Mapping[str, Any]) -> str:
+    return f"Pipeline {facts['pipeline']}, policy {facts['policy']}, model {facts['model']} ({facts['values']} values)"
+
+
+def _section(title: str, lines: Iterator[str]) -> str:
+    return "\n".join([title, *(_wrapped(line) for line in lines)])
+
+
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, _WIDTH, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _passes(facts: Mapping[str, Any]) -> str:
+    def lines() -> Iterator[str]:
+        record = facts["record"]
+        yield f"perturbed: {record['protected']}"
+        yield f"as they are: {', '.join(record['public'])}" if record["public"] else "as they are: no other field"
+        if record["headers"]:
+            yield f"headers as they are: {', '.join(record['headers'])}"
+        pseudonym = (
+            "a keyed pseudonym, always the same for a user, so a user's records can still be told to belong together"
+        )
+        yield f"key: {'the user id' if record['key'] == 'keep' else pseudonym}"
+        yield "the time of the event; everything else is dropped"
+
+    return _section("What leaves", lines())
+
+
+def _promise(facts: Mapping[str, Any]) -> str:
+    def lines() -> Iterator[str]:
+        epsilon, factor = facts["epsilon"], facts["factor"]
+        if not facts["holds_epsilon"]:
+            yield (
+                f"{facts['mechanism']} promises no bound of epsilon = {epsilon:g}: a release tells more whenever a "
+                f"belief is below {facts['belief_floor']:.3g}. "
+                f"At worst, under this model, it tells {_nats(facts['worst_per_event'])}"
+            )
+            yield "what is really told is counted release by release, and charged to the budget in full"
+            return
+        yield (
+            "against somebody who reads all that is released, knows this model and knows how a user's events hang "
+            f"together: one release makes no value more than {factor:.3g} times as likely, or as unlikely, as it was "
+            f"before (epsilon = {epsilon:g} nats, on either side)"
+        )
+        yield (
+            f"against somebody whose model is a better one than yours: at most {facts['factor'] ** 2:.3g} times "
+            f"(2 epsilon), whatever they know"
+        )
+        yield "what was really told is counted release by release and can be recomputed from the released topic alone"
+
+    return _section("What is promised for one event", lines())
+
+
+def _budget(facts: Mapping[str, Any]) -> str:
+    def lines() -> Iterator[str]:
+        if math.isinf(facts["budget"]):
+            yield "there is no budget: the promises of all events of a user add up without end"
+            return
+        window = "for ever" if facts["window_ms"] is None else f"in each window of {write_duration(facts['window_ms'])}"
+        yield f"all releases about one user {window} tell at most {_nats(facts['budget'])} together"
+        if facts["holds_epsilon"]:
+            count = facts["full_releases_per_window"]
+            yield f"that pays for at least {count} releases; those that tell less leave room for more"
+        if facts["window_ms"] is not None:
+            yield "windows follow one another, so a stretch of time of a window's length may meet two of them"
+        yield f"when it is spent: {_SPENT[facts['when_spent']]}"
+        most = _nats(facts["worst_per_day"])
+        yield f"in any 24 hours of {facts['events_per_day']} events: at most {most} about one user"
+
+    return _section("What is promised for many events", lines())
+
+
+def _not_promised(facts: Mapping[str, Any]) -> str:
+    def lines() -> Iterator[str]:
+        if facts["record"]["key"] == "keep":
+            yield "who a user is: the released records bear the users' ids"
+        yield from _NOT_PROMISED
+        if facts["window_ms"] is not None:
+            yield "that later windows tell nothing about earlier events: each budget bounds what its own releases add"
+        if not facts["holds_epsilon"]:
+            yield "any bound at all against somebody whose model differs from yours"
+
+    return _section("What is not promised", lines())
+
+
+def _expected(facts: Mapping[str, Any]) -> str:
+    single, day, references = facts["single"], facts["day"], facts["references"]
+
+    def lines() -> Iterator[str]:
+        yield (
+            f"agreement: a released value is the real one in {_percent(single['agreement'])} of the events "
+            f"(+- {_percent(2 * single['agreement_error'])}) while the budget lasts"
+        )
+        yield (
+            f"for comparison, randomised response without a model agrees in "
+            f"{_percent(references['randomised_response'])}, "
+            f"or in {_percent(references['randomised_response_twice'])} at twice epsilon"
+        )
+        yield (
+            f"leakage of one release: {_nats(single['upper_per_event'])} upwards and "
+            f"{_nats(single['lower_per_event'])} downwards on average, {_nats(single['largest'])} at most "
+            "among those computed"
+        )
+        yield (
+            f"a user's first day of {facts['events_per_day']} events: {_percent(day['released'])} are released, "
+            f"{_percent(day['forecast'])} forecast, {_percent(day['suppressed'])} suppressed; "
+            f"agreement {_percent(day['agreement'])}; "
+            f"leakage {_nats(day['upper_per_user'])} upwards, {_nats(day['lower_per_user'])} downwards"
+        )
+        yield (
+            f"computed by releasing {single['events']} and {day['events']} events of {single['users']} and "
+            f"{day['users']} users whose values follow the model's own chain, with fixed public coins; "
+            "real data agrees as far as the model does"
+        )
+
+    return _section("What to expect", lines())
+
+
+def _warnings(facts: Mapping[str, Any]) -> str:
+    border = "!" * _WIDTH
+    return "\n".join([border, *(_wrapped(f"WARNING: {warning}") for warning in facts["warnings"]), border])
+
+
+def _nats(amount: float) -> str:
+    return "an amount without bound" if math.isinf(amount) else f"{amount:.4g} nats"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

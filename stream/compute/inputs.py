@@ -1,0 +1,80 @@
+"""What a computation may be given: each kind of input has one reader, so that types and ranges fail alike everywhere.
+
+A reader takes the JSON value and the input's name and returns what the computation works with, or raises `Invalid` on
+that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from beliefs.checks import Invalid, finite_number, kind_of
+from beliefs.simplex import Vector, probabilities
+
+Reader = Callable[[object, str], object]
+
+
+@dataclass(frozen=True)
+class Input:
+    """One named input. `needed` is false for those that may be left out or that stand in an alternative."""
+
+    name: str
+    read: Reader
+    needed: bool = True
+
+
+def law(value: object, field: str) -> Vector:
+    """Nonnegative numbers that sum to 1."""
+    return probabilities(value, field)
+
+
+def channel(value: object, field: str) -> list[Vector]:
+    """A list of laws of one length; row x is the law of the release when the value is x."""
+    if not isinstance(value, list):
+        raise Invalid(field, f"must be a list of rows, found {kind_of(value)}")
+    if not value:
+        raise Invalid(field, "is empty; a channel needs at least one row")
+    rows = [_row(row, index, field) for index, row in enumerate(value)]
+    for index, row in enumerate(rows):
+        if row.size != rows[0].size:
+            raise Invalid(field, f"is ragged: row {index} has {row.size} entries, row 0 has {rows[0].size}")
+    return rows
+
+
+def nats(value: object, field: str) -> float:
+    """A finite leak or budget in nats, 0 or more."""
+    number = finite_number(value, field)
+    if number < 0:
+        raise Invalid(field, "is negative; it must be 0 or more nats")
+    return number
+
+
+def text(value: object, field: str) -> str:
+    if not isinstance(value, str):
+        raise Invalid(field, f"must be a text, found {kind_of(value)}")
+    return value
+
+
+def whole_number(value: object, field: str) -> int:
+    """A whole number, 0 or more."""
+    if type(value) is not int:
+        raise Invalid(field, f"must be a whole number, found {kind_of(value)}")
+    if not 0 <= value < 1 << 63:
+        raise Invalid(field, "must be 0 or more, and below 2^63")
+    return value
+
+
+def key(value: object, field: str) -> bytes:
+    """32 bytes, written as 64 hexadecimal digits."""
+    digits = text(value, field)
+    if len(digits) != 64 or not set(digits) <= set("0123456789abcdef"):
+        raise Invalid(field, "must be 64 lower-case hexadecimal digits")
+    return bytes.fromhex(digits)
+
+
+def _row(value: object, index: int, field: str) -> Vector:
+    try:
+        return probabilities(value, field)
+    except Invalid as problem:
+        raise Invalid(field, f"row {index} {problem.reason}") from None

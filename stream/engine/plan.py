@@ -1,0 +1,30 @@
+"""Everything that the engine is told, already found right: no file is read below this line."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stream.engine.connection import Connection
+from stream.protocol.lane import LaneLimits
+from stream.protocol.publish import Topics
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`record_bytes` is the largest value that is read from the raw topic, `row_bytes` a user's state row."""
+
+    pipeline: str
+    connection: Connection
+    topics: Topics
+    instance_id: str | None
+    record_bytes: int
+    row_bytes: int
+    replication_factor: int = 1
+    session_timeout_ms: int = 10_000
+    drain_seconds: float = 10.0
+    store_folder: Path | None = None
+    limits: LaneLimits = field(default_factory=LaneLimits)
+
+    @property
+    def fetch_bytes(self) -> int:
+        """A fetch must be able to carry the largest record, with room for its key and headers."""
+        return self.record_bytes + (64 << 10)

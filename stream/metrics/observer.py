@@ -1,0 +1,101 @@
+"""Tells the meter what the release protocol reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+from stream.errors import Fenced, PublishFailed
+from stream.metrics.meter import BlockCounts, Meter
+from stream.protocol.effects import BlockReport
+from stream.protocol.observer import Recovery
+from stream.protocol.ports import Heads, InputRecord
+
+# Within a block the delay falls evenly from the first record to the last, so 64 of them draw the curve; reading all
+# timestamps of a full block would cost more than everything else here.
+_LATENCY_SAMPLES: Final = 64
+
+
+def _wall_clock_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class MeterObserver:
+    """An `Observer`. `users_of` gives the heads of all users of a partition as stored, in pieces of any size."""
+
+    def __init__(
+        self,
+        meter: Meter,
+        users_of: Callable[[int], Iterable[Heads]],
+        wall_clock_ms: Callable[[], int] = _wall_clock_ms,
+    ) -> None:
+        self._meter = meter
+        self._users_of = users_of
+        self._wall_clock_ms = wall_clock_ms
+
+    def assigned(self, partitions: Collection[int]) -> None:
+        self._meter.progress.joined = True
+        for partition in partitions:
+            self._meter.assigned(partition)
+
+    def recovering(self, recovery: Recovery) -> None:
+        self._meter.progress.recovering(recovery.partition, recovery.position, recovery.end)
+
+    def ready(self, recovery: Recovery, seconds: float) -> None:  # noqa: ARG002
+        for heads in self._users_of(recovery.partition):
+            self._meter.loaded(recovery.partition, heads)
+        self._meter.quarantined(recovery.partition, recovery.unreadable)
+        self._meter.progress.recovered(recovery.partition)
+
+    def revoked(self, partitions: Collection[int]) -> None:
+        for partition in partitions:
+            self._meter.lost(partition)
+
+    def block_started(self, partition: int, records: int) -> None:
+        self._meter.progress.at_least(partition, records)
+
+    def block_committed(self, report: BlockReport) -> None:
+        effects = report.effects
+        times, weight = _append_times(report.records)
+        self._meter.block(
+            report.partition,
+            BlockCounts(
+                outcomes=effects.outcomes,
+                reasons=effects.reasons,
+                upper=effects.upper_units,
+                lower=effects.lower_units,
+                old_heads=effects.before,
+                new_heads=effects.heads,
+                append_times_ms=times,
+                append_time_weight=weight,
+                committed_at_ms=self._wall_clock_ms(),
+                compute_seconds=report.prepare_seconds,
+                publish_seconds=report.publish_seconds,
+                uncertified=effects.uncertified,
+            ),
+        )
+        self._meter.progress.lag(report.partition, report.lag)
+
+    def repeated(self, partition: int, records: int) -> None:  # noqa: ARG002
+        self._meter.repeated_records += records
+
+    def gap(self, partition: int, expected: int, found: int) -> None:  # noqa: ARG002
+        self._meter.missing_offsets += found - expected
+
+    def failed(self, partition: int, error: BaseException) -> None:  # noqa: ARG002
+        """Three names and no more: an error's own text has no place in a label."""
+        if isinstance(error, Fenced):
+            name = "fenced"
+        elif isinstance(error, PublishFailed):
+            name = "publish_failed"
+        else:
+            name = "other"
+        self._meter.failures[name] += 1
+
+
+def _append_times(records: Sequence[InputRecord]) -> tuple[Heads, int]:
+    step = max(1, -(-len(records) // _LATENCY_SAMPLES))
+    return np.array([record.timestamp for record in records[::step]], np.int64), step

@@ -1,0 +1,261 @@
+"""Every metric that leaves a worker: name, kind, unit, labels and what it says. There is no other list.
+
+Names start with `sottovoce_` and end with their unit. No label ever names a user, and there are no exemplars. Where a
+number counts users, fewer than the small-count floor are not shown; each such help text says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+class Kind(Enum):
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    INFO = "info"
+    HISTOGRAM = "histogram"
+    OVER_USERS = "gaugehistogram"
+    """A histogram of how things stand now, so its counts also fall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    name: str
+    kind: Kind
+    unit: str
+    help: str
+    labels: tuple[str, ...] = ()
+
+    def sample_names(self) -> tuple[str, ...]:
+        """The names of the series, as an expression writes them."""
+        match self.kind:
+            case Kind.HISTOGRAM:
+                return tuple(f"{self.name}_{part}" for part in ("bucket", "count", "sum"))
+            case Kind.OVER_USERS:
+                return tuple(f"{self.name}_{part}" for part in ("bucket", "gcount", "gsum"))
+            case _:
+                return (self.name,)
+
+
+_GROUPS = "groups of users smaller than the floor are shown with a group that leaked more"
+_UPPER_EDGE = "the upper edge of a fine bin, so never too low; absent while fewer users than the floor are tracked"
+_FLOOR = "fewer than the floor are shown as 0"
+
+EVENTS: Final = Metric(
+    "sottovoce_events_total",
+    Kind.COUNTER,
+    "events",
+    "Input records whose block committed, by outcome; the outcomes add up to the input.",
+    ("outcome",),
+)
+RELEASE_LEAKAGE: Final = Metric(
+    "sottovoce_release_leakage_nats",
+    Kind.HISTOGRAM,
+    "nats",
+    "What each release told about its user, as charged to the ledger.",
+    ("side",),
+)
+RELEASES_ABOVE_EPSILON: Final = Metric(
+    "sottovoce_releases_above_epsilon_total",
+    Kind.COUNTER,
+    "releases",
+    "Releases charged more than the policy's epsilon on this side; 0 under every mechanism that promises epsilon.",
+    ("side",),
+)
+BUDGET_SPENT: Final = Metric(
+    "sottovoce_budget_spent_ratio",
+    Kind.OVER_USERS,
+    "ratio",
+    f"Users by the share of the budget spent in the window of their latest event, on the worse side; {_GROUPS}.",
+)
+BUDGET_SPENT_PERCENTILE: Final = Metric(
+    "sottovoce_budget_spent_percentile_ratio",
+    Kind.GAUGE,
+    "ratio",
+    f"Spent share of the budget at this percentile of users: {_UPPER_EDGE}.",
+    ("percentile",),
+)
+BUDGET_SPENT_MAX: Final = Metric(
+    "sottovoce_budget_spent_max_ratio",
+    Kind.GAUGE,
+    "ratio",
+    f"Largest spent share of the budget: {_UPPER_EDGE}.",
+)
+USERS_TRACKED: Final = Metric(
+    "sottovoce_tracked_users", Kind.GAUGE, "users", f"Users whose belief this worker keeps; {_FLOOR}."
+)
+USERS_NEAR: Final = Metric(
+    "sottovoce_near_budget_users",
+    Kind.GAUGE,
+    "users",
+    f"Users who have spent at least the near share of their budget, those at budget included; {_FLOOR}.",
+)
+USERS_AT: Final = Metric(
+    "sottovoce_at_budget_users",
+    Kind.GAUGE,
+    "users",
+    f"Users whose remaining budget is less than one release at epsilon, rounded to more users; {_FLOOR}.",
+)
+USERS_STOPPED: Final = Metric(
+    "sottovoce_stopped_users", Kind.GAUGE, "users", f"Users stopped because their budget was spent; {_FLOOR}."
+)
+USERS_QUARANTINED: Final = Metric(
+    "sottovoce_quarantined_users",
+    Kind.GAUGE,
+    "users",
+    "Users whose stored state cannot be read, so nothing is released for them; exact, as it tells of storage only.",
+)
+LIFETIME_LEAKAGE: Final = Metric(
+    "sottovoce_lifetime_leakage_nats",
+    Kind.OVER_USERS,
+    "nats",
+    f"Users by all that was ever charged to them; {_GROUPS}.",
+    ("side",),
+)
+LIFETIME_LEAKAGE_PERCENTILE: Final = Metric(
+    "sottovoce_lifetime_leakage_percentile_nats",
+    Kind.GAUGE,
+    "nats",
+    f"Lifetime charge at this percentile of users: {_UPPER_EDGE}.",
+    ("side", "percentile"),
+)
+LIFETIME_LEAKAGE_MAX: Final = Metric(
+    "sottovoce_lifetime_leakage_max_nats",
+    Kind.GAUGE,
+    "nats",
+    f"Largest lifetime charge: {_UPPER_EDGE}.",
+    ("side",),
+)
+SMALL_COUNT_FLOOR: Final = Metric(
+    "sottovoce_small_count_floor_users", Kind.GAUGE, "users", "The smallest group of users that is shown."
+)
+BLOCK_EVENTS: Final = Metric(
+    "sottovoce_block_events", Kind.HISTOGRAM, "events", "Input records in a block, which is one transaction."
+)
+COMPUTE_SECONDS: Final = Metric(
+    "sottovoce_block_compute_seconds", Kind.HISTOGRAM, "seconds", "Time to parse, step and format one block."
+)
+PUBLISH_SECONDS: Final = Metric(
+    "sottovoce_block_publish_seconds",
+    Kind.HISTOGRAM,
+    "seconds",
+    "Time of one block's transaction, from begin to commit.",
+)
+EVENT_LATENCY: Final = Metric(
+    "sottovoce_event_latency_seconds",
+    Kind.HISTOGRAM,
+    "seconds",
+    "Time from a raw record's Kafka timestamp to its block's commit, read at up to 64 evenly spaced records a block.",
+)
+LAG: Final = Metric(
+    "sottovoce_lag_records", Kind.GAUGE, "records", "Raw records that wait for this worker.", ("partition",)
+)
+STALLED: Final = Metric(
+    "sottovoce_stalled_seconds",
+    Kind.GAUGE,
+    "seconds",
+    "Longest time for which a recovered partition has had records waiting without a commit; 0 when none waits.",
+)
+RECOVERY: Final = Metric(
+    "sottovoce_recovery_progress_ratio",
+    Kind.GAUGE,
+    "ratio",
+    "How much of a partition's belief changelog is loaded; 1 when the partition serves.",
+    ("partition",),
+)
+READY: Final = Metric(
+    "sottovoce_worker_ready",
+    Kind.GAUGE,
+    "",
+    "1 when the worker has joined and recovered every partition it has, else 0.",
+)
+PARTITIONS: Final = Metric(
+    "sottovoce_assigned_partitions", Kind.GAUGE, "partitions", "Source partitions that this worker has."
+)
+STATE_BYTES: Final = Metric(
+    "sottovoce_state_bytes",
+    Kind.GAUGE,
+    "bytes",
+    "Bytes of all user rows, without the store's own overhead; 0 while fewer users than the floor are tracked.",
+)
+DEAD_LETTERS: Final = Metric(
+    "sottovoce_dead_letters_total",
+    Kind.COUNTER,
+    "records",
+    "Records sent to the dead-letter topic, by reason.",
+    ("reason",),
+)
+UNCERTIFIED: Final = Metric(
+    "sottovoce_uncertified_fallbacks_total",
+    Kind.COUNTER,
+    "releases",
+    "Releases that became forecasts because their channel could not be certified; the promise holds, utility falls.",
+)
+REPEATED: Final = Metric(
+    "sottovoce_repeated_records_total",
+    Kind.COUNTER,
+    "records",
+    "Raw records read again after an earlier transaction had dealt with them, and dropped.",
+)
+MISSING: Final = Metric(
+    "sottovoce_missing_offsets_total",
+    Kind.COUNTER,
+    "offsets",
+    "Raw offsets skipped because the topic no longer held them when a partition was taken over.",
+)
+FAILURES: Final = Metric(
+    "sottovoce_block_failures_total",
+    Kind.COUNTER,
+    "blocks",
+    "Blocks that were not committed, by error; the worker stops and a fresh one takes the block again.",
+    ("error",),
+)
+RESTARTS: Final = Metric(
+    "sottovoce_worker_restarts_total", Kind.COUNTER, "restarts", "Fresh workers that the supervisor has started."
+)
+BUILD_INFO: Final = Metric("sottovoce_build_info", Kind.INFO, "info", "What is running.", ("version", "python"))
+POLICY_INFO: Final = Metric(
+    "sottovoce_policy_info",
+    Kind.INFO,
+    "info",
+    "The policy and the model in force; epsilon and the budgets are in nats.",
+    ("pipeline", "policy", "model", "mechanism", "epsilon", "budget_upper", "budget_lower"),
+)
+
+METRICS: Final = (
+    EVENTS,
+    RELEASE_LEAKAGE,
+    RELEASES_ABOVE_EPSILON,
+    BUDGET_SPENT,
+    BUDGET_SPENT_PERCENTILE,
+    BUDGET_SPENT_MAX,
+    USERS_TRACKED,
+    USERS_NEAR,
+    USERS_AT,
+    USERS_STOPPED,
+    USERS_QUARANTINED,
+    LIFETIME_LEAKAGE,
+    LIFETIME_LEAKAGE_PERCENTILE,
+    LIFETIME_LEAKAGE_MAX,
+    SMALL_COUNT_FLOOR,
+    BLOCK_EVENTS,
+    COMPUTE_SECONDS,
+    PUBLISH_SECONDS,
+    EVENT_LATENCY,
+    LAG,
+    STALLED,
+    RECOVERY,
+    READY,
+    PARTITIONS,
+    STATE_BYTES,
+    DEAD_LETTERS,
+    UNCERTIFIED,
+    REPEATED,
+    MISSING,
+    FAILURES,
+    RESTARTS,
+    BUILD_INFO,
+    POLICY_INFO,
+)

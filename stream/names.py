@@ -1,0 +1,90 @@
+"""Every name that leaves the process, or that must stay the same between two versions of it, written out once.
+
+Names are literals on purpose: a name made from a Python path changes when a file moves, and orphans what was stored
+under the old one.
+"""
+
+from typing import Final
+
+DISTRIBUTION: Final = "sottovoce"
+
+# Exit statuses of the command line.
+EXIT_DONE: Final = 0
+EXIT_FAILED: Final = 1  # the command ran, and the answer is bad: an audit that disagrees, a computation with an error
+EXIT_REFUSED: Final = 2  # settings, model, keys or state cannot be used; nothing was started
+EXIT_STOPPED: Final = 3  # a worker lost its partition or could not publish; a supervisor starts a fresh one
+
+# Topics. The raw, released and dead-letter topics are named in the settings.
+CHANGELOG_SUFFIX: Final = "-beliefs-changelog"
+CHANGELOG_USER_PREFIX: Final = b"u"
+CHANGELOG_CONTROL_KEY: Final = b"c"
+TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
+
+# Headers of a released record.
+HEADER_RELEASE_ID: Final = "release-id"
+HEADER_POLICY: Final = "policy"
+HEADER_MODEL: Final = "model"
+HEADER_STEP: Final = "step"
+HEADER_OUTCOME: Final = "outcome"
+OWN_HEADERS: Final = (HEADER_RELEASE_ID, HEADER_POLICY, HEADER_MODEL, HEADER_STEP, HEADER_OUTCOME)
+
+# Outcomes. Every input record has exactly one: in = the sum of these five.
+RELEASED: Final = "released"
+FORECAST: Final = "forecast"
+SUPPRESSED: Final = "suppressed"
+REPLAYED: Final = "replayed"
+DEAD_LETTERED: Final = "dead_lettered"
+OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED, DEAD_LETTERED)
+
+# Outcome codes of the step; their place in this tuple is the code.
+STEP_OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED)
+
+# Reasons why a record goes to the dead-letter topic.
+TOMBSTONE: Final = "tombstone"  # a null value: there is no event to release
+TOO_LARGE: Final = "too_large"
+NOT_UTF8: Final = "not_utf8"
+NOT_JSON: Final = "not_json"  # broken text, NaN, Infinity, or a number no double can hold
+TOO_DEEP: Final = "too_deep"
+NOT_AN_OBJECT: Final = "not_an_object"
+DUPLICATE_KEY: Final = "duplicate_key"  # readers disagree about which of the two values counts
+NUMBER_OUT_OF_RANGE: Final = "number_out_of_range"  # an integer beyond 64 bits in a field that would be passed on
+FIELD_MISSING: Final = "field_missing"
+FIELD_TYPE: Final = "field_type"
+OUTSIDE_ALPHABET: Final = "outside_alphabet"
+USER_MISSING: Final = "user_missing"
+USER_EMPTY: Final = "user_empty"
+USER_TYPE: Final = "user_type"
+USER_TOO_LONG: Final = "user_too_long"
+USER_DISAGREES: Final = "user_disagrees"  # the record's key and the field name different users
+TIME_MISSING: Final = "time_missing"
+TIME_TYPE: Final = "time_type"
+TIME_OUT_OF_RANGE: Final = "time_out_of_range"
+STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
+REASONS: Final = (
+    TOMBSTONE,
+    TOO_LARGE,
+    NOT_UTF8,
+    NOT_JSON,
+    TOO_DEEP,
+    NOT_AN_OBJECT,
+    DUPLICATE_KEY,
+    NUMBER_OUT_OF_RANGE,
+    FIELD_MISSING,
+    FIELD_TYPE,
+    OUTSIDE_ALPHABET,
+    USER_MISSING,
+    USER_EMPTY,
+    USER_TYPE,
+    USER_TOO_LONG,
+    USER_DISAGREES,
+    TIME_MISSING,
+    TIME_TYPE,
+    TIME_OUT_OF_RANGE,
+    STATE_UNREADABLE,
+)
+
+METRIC_PREFIX: Final = "sottovoce_"
+
+# Purposes of keys derived from an epoch's secret. Two purposes never share a key.
+PURPOSE_COINS: Final = "coins"
+PURPOSE_PSEUDONYM: Final = "pseudonym"

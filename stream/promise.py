@@ -1,0 +1,85 @@
+"""What one pipeline promises, compiled from its settings, its model and its key ring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from beliefs import model_file
+from beliefs.alphabet import Alphabet
+from beliefs.forward import ChainArrays, chain_arrays
+from beliefs.model_file import Model
+from beliefs.rounding import budget_units
+from mechanisms.contract import constants_table
+from mechanisms.registry import MECHANISMS
+from stream.keys import KeyRing, Pseudonyms
+from stream.settings.load import policy_fingerprint
+from stream.settings.model import RecordSettings, Settings
+from stream.step import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Policy
+
+WHEN_SPENT: Final = {
+    "forecast": SPENT_FORECAST,
+    "forecast_draw": SPENT_DRAW,
+    "suppress": SPENT_SUPPRESS,
+    "stop": SPENT_STOP,
+}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Everything that decides what is released; shared by a process's partitions. Its `repr` holds no secret."""
+
+    pipeline: str
+    record: RecordSettings
+    alphabet: Alphabet
+    chain: ChainArrays = field(repr=False)
+    policy: Policy = field(repr=False)
+    policy_version: int
+    policy_fingerprint: bytes
+    model_version: int
+    model_short: str
+    epoch_key: bytes = field(repr=False)
+    pseudonym: Callable[[bytes], bytes] | None = field(repr=False, default=None)
+
+    @property
+    def policy_name(self) -> str:
+        """As in the header of a released record."""
+        return f"{self.policy_version}:{self.policy_fingerprint.hex()[:8]}"
+
+    @property
+    def model_name(self) -> str:
+        return f"{self.model_version}:{self.model_short}"
+
+
+def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
+    keep = settings.record.release_key == "keep"
+    return Promise(
+        pipeline=settings.pipeline.name,
+        record=settings.record,
+        alphabet=model.alphabet,
+        chain=chain_arrays(model.chain),
+        policy=compile_policy(settings, model),
+        policy_version=settings.policy_version,
+        policy_fingerprint=policy_fingerprint(settings, model.digest),
+        model_version=model_file.VERSION,
+        model_short=model.short,
+        epoch_key=ring.current.secret,
+        pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
+    )
+
+
+def compile_policy(settings: Settings, model: Model) -> Policy:
+    """The policy in units: epsilon and the budget are rounded down."""
+    mechanism = MECHANISMS[settings.mechanism.name]
+    epsilon = budget_units(settings.mechanism.epsilon)
+    return Policy(
+        mechanism=mechanism.code,
+        holds_epsilon=mechanism.holds_epsilon,
+        constants=constants_table(epsilon),
+        epsilon=epsilon,
+        budget=budget_units(settings.budget.nats),
+        window=settings.budget.window or 0,
+        when_spent=WHEN_SPENT[settings.budget.when_spent],
+        model_tag=model.tag,
+    )

@@ -1,0 +1,128 @@
+"""A block of outgoing records as columns: what compiled code encodes in one call, with no object for each record.
+
+To everybody else it is the sequence of `Outgoing` that it stands for.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beliefs.checks import require
+from stream.protocol.ports import Outgoing
+from stream.protocol.texts import Texts
+
+Header = tuple[str, bytes]
+Mask = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordBlock(Sequence[Outgoing]):
+    """Records whose headers have the same names in the same order; nothing in it is changed once it is made.
+
+    `keys` is None when no record has a key. `header_names` and `header_values` are parallel; a value is a `Texts` with
+    one text for each record, or `bytes` that stand in all of them. `header_masks`, where given, is parallel too: a
+    header with a mask stands only in the records whose mask is not 0, one with None stands in all. `extra` holds
+    further headers of each record, behind the others; it exists for the headers that a user has chosen.
+    """
+
+    keys: Texts | None
+    values: Texts
+    timestamps: NDArray[np.int64]
+    header_names: tuple[bytes, ...] = ()
+    header_values: tuple[Texts | bytes, ...] = ()
+    header_masks: tuple[Mask | None, ...] = ()
+    extra: Sequence[Sequence[Header]] | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.values)
+        columns = [self.keys, *self.header_values]
+        lengths = {len(column) for column in columns if isinstance(column, Texts)}
+        lengths |= {mask.shape[0] for mask in self.header_masks if mask is not None}
+        lengths |= {self.timestamps.shape[0], count if self.extra is None else len(self.extra)}
+        require(lengths == {count}, "the columns of a block have one entry for each record")
+        require(
+            len(self.header_names) == len(self.header_values) and len(self.header_masks) in (0, len(self.header_names)),
+            "each header of a block has a name and a value, and either all have a mask or none has",
+        )
+
+    @classmethod
+    def of(cls, records: Sequence[Outgoing]) -> "RecordBlock":
+        """The records as columns; their headers go to `extra`. Either all have a key or none, and all have a value."""
+        keys = [record.key for record in records if record.key is not None]
+        values = [record.value for record in records if record.value is not None]
+        require(len(keys) in (0, len(records)), "either all records of a block have a key or none has")
+        headers = [record.headers for record in records]
+        return cls(
+            keys=Texts.of(keys) if keys else None,
+            values=Texts.of(values),
+            timestamps=np.array([record.timestamp for record in records], dtype=np.int64),
+            extra=headers if any(headers) else None,
+        )
+
+    def with_records(self, records: Sequence[Outgoing]) -> "RecordBlock":
+        """This block of records without headers, and further ones behind it."""
+        require(not self.header_names and self.extra is None, "only a block without headers is extended")
+        more = RecordBlock.of(records)
+        require(more.extra is None, "only records without headers extend a block")
+        keys = None if self.keys is None or more.keys is None else _joined(self.keys, more.keys)
+        require((self.keys is None, more.keys is None) in ((True, True), (False, False)), "all have a key or none has")
+        return replace(
+            self,
+            keys=keys,
+            values=_joined(self.values, more.values),
+            timestamps=np.concatenate([self.timestamps, more.timestamps]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Outgoing]:
+        keys: Iterable[bytes | None] = [None] * len(self) if self.keys is None else self.keys.texts()
+        headers = self._all_headers()
+        for key, value, timestamp, own in zip(
+            keys, self.values.texts(), self.timestamps.tolist(), headers, strict=True
+        ):
+            yield Outgoing(key, value, timestamp, own)
+
+    @overload
+    def __getitem__(self, place: int) -> Outgoing: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Outgoing]: ...
+    def __getitem__(self, place: int | slice) -> Outgoing | list[Outgoing]:
+        if isinstance(place, slice):
+            return [self._record(i) for i in range(*place.indices(len(self)))]
+        return self._record(range(len(self))[place])
+
+    def _record(self, i: int) -> Outgoing:
+        masks = self.header_masks or (None,) * len(self.header_names)
+        headers = [
+            (name.decode(), value if isinstance(value, bytes) else value.text(i))
+            for name, value, mask in zip(self.header_names, self.header_values, masks, strict=True)
+            if mask is None or mask[i]
+        ]
+        if self.extra is not None:
+            headers.extend(self.extra[i])
+        key = None if self.keys is None else self.keys.text(i)
+        return Outgoing(key, self.values.text(i), int(self.timestamps[i]), headers)
+
+    def _all_headers(self) -> list[list[Header]]:
+        headers: list[list[Header]] = [[] for _ in range(len(self))]
+        masks = self.header_masks or (None,) * len(self.header_names)
+        for name, value, mask in zip(self.header_names, self.header_values, masks, strict=True):
+            text = name.decode()
+            values = [value] * len(self) if isinstance(value, bytes) else list(value.texts())
+            kept = range(len(self)) if mask is None else np.flatnonzero(mask).tolist()
+            for i in kept:
+                headers[i].append((text, values[i]))
+        for own, more in zip(headers, self.extra or (), strict=False):
+            own.extend(more)
+        return headers
+
+
+def _joined(first: Texts, second: Texts) -> Texts:
+    shift = first.ends[-1] if len(first) else 0
+    data = np.concatenate([first.data[:shift], second.data])
+    return Texts(data, np.concatenate([first.ends, second.ends + shift]))

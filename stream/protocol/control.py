@@ -1,0 +1,151 @@
+"""To whom the beliefs of a partition belong, and up to which input they count.
+
+Two small records stand in every partition of the belief changelog beside the users' rows:
+
+    key b"c"  the control record, JSON: which pipeline, topic, policy, model and key wrote these beliefs
+    key b"o"  the progress mark, 8 bytes big-endian: the source offset from which the next block starts
+
+The control record is written in a partition's first transaction and checked at every load. The progress mark is
+written in every transaction. It says the same as the consumer group's committed offset, but an operator can reset the
+group and a broker forgets it after some days of silence; the mark stands in the same log as the beliefs and cannot
+part from them. Records below it were dealt with, whatever the group says, so that even a dead letter, which no user's
+watermark guards, is written once.
+"""
+
+import json
+import struct
+from dataclasses import asdict, dataclass, fields
+from typing import Final
+
+from stream.errors import StateRefused
+from stream.names import CHANGELOG_CONTROL_KEY
+
+CONTROL_KEY: Final = CHANGELOG_CONTROL_KEY
+PROGRESS_KEY: Final = b"o"
+
+_OFFSET: Final = struct.Struct(">q")
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Whose beliefs these are.
+
+    `topic_id` is the raw topic's own id, which a topic made again under the same name does not share.
+    """
+
+    pipeline: str
+    topic_id: str
+    partitions: int
+    policy: str
+    model: str
+    key_epoch: int
+    key_fingerprint: str
+    first_key_fingerprint: str
+
+
+# What may change when no record waits: every later offset then uses the new one, and no earlier one is ever repeated.
+CHANGEABLE: Final = ("policy", "key_epoch", "key_fingerprint")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    field: str
+    stored: str
+    ours: str
+
+
+_WHY: Final = {
+    "pipeline": (
+        "another pipeline has written these beliefs",
+        "give each pipeline its own name, or point this one at its own belief changelog",
+    ),
+    "topic_id": (
+        "the raw topic was deleted and made again: its offsets start anew, and no offset may use its coins twice",
+        "give the pipeline a new name, so that it starts with new beliefs",
+    ),
+    "partitions": (
+        "the raw topic's partition count has changed: users may now be in partitions that do not know them",
+        "go back to the old partition count, or give the pipeline a new name",
+    ),
+    "policy": (
+        "records wait that the old policy may have begun to release: a repeated block must use its first policy",
+        "run with the old policy until the pipeline has caught up, stop it, then change the policy",
+    ),
+    "model": (
+        "the stored beliefs are probabilities under another model and mean nothing under this one",
+        "go back to the old model, or give the pipeline a new name",
+    ),
+    "key_epoch": (
+        "records wait that the old key may have begun to release: a repeated block must use its first key",
+        "run with the old key epoch until the pipeline has caught up, stop it, then change the epoch",
+    ),
+    "key_fingerprint": (
+        "this epoch's secret key is not the one that drew its earlier coins",
+        "put the old key back; a new key gets a new epoch (`sottovoce keys new --add-epoch`)",
+    ),
+    "first_key_fingerprint": (
+        "pseudonyms come from the ring's first key: with another one every user would be a new user, with a new budget",
+        "put the old ring back, or give the pipeline a new name",
+    ),
+}
+
+
+def encode_control(control: Control) -> bytes:
+    return json.dumps(asdict(control), separators=(",", ":"), sort_keys=True).encode()
+
+
+def decode_control(raw: bytes, where: str) -> Control:
+    """The control record, or a refusal: what cannot be read cannot be trusted to be ours."""
+    refusal = StateRefused(
+        "The control record of the belief changelog cannot be read.",
+        where=where,
+        why="it is not a JSON object with exactly the fields of this version",
+        fix="point the pipeline at its own belief changelog, or give it a new name",
+    )
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        raise refusal from None
+    wanted = {field.name: field.type for field in fields(Control)}
+    if not isinstance(found, dict) or set(found) != set(wanted):
+        raise refusal
+    if any(type(found[name]).__name__ != getattr(kind, "__name__", kind) for name, kind in wanted.items()):
+        raise refusal
+    return Control(**found)
+
+
+def differences(stored: Control, ours: Control) -> list[Difference]:
+    before, now = asdict(stored), asdict(ours)
+    return [Difference(name, str(before[name]), str(now[name])) for name in before if before[name] != now[name]]
+
+
+def may_change(found: list[Difference]) -> bool:
+    """Whether these differences are allowed once no record waits; a new key must come with a new epoch."""
+    names = {difference.field for difference in found}
+    return names <= set(CHANGEABLE) and ("key_fingerprint" not in names or "key_epoch" in names)
+
+
+def worst(found: list[Difference]) -> Difference:
+    """The difference to speak of: one that can never be allowed before one that only has to wait."""
+    return min(found, key=lambda difference: list(_WHY).index(difference.field) + 10 * (difference.field in CHANGEABLE))
+
+
+def refuse(difference: Difference, where: str) -> StateRefused:
+    why, fix = _WHY[difference.field]
+    what = f"The stored beliefs have {difference.field} {difference.stored}, this worker has {difference.ours}."
+    return StateRefused(what, where=where, why=why, fix=fix)
+
+
+def encode_progress(next_offset: int) -> bytes:
+    return _OFFSET.pack(next_offset)
+
+
+def decode_progress(raw: bytes, where: str) -> int:
+    if len(raw) != _OFFSET.size:
+        raise StateRefused(
+            "The progress mark of the belief changelog cannot be read.",
+            where=where,
+            why=f"it has {len(raw)} bytes instead of {_OFFSET.size}",
+            fix="point the pipeline at its own belief changelog, or give it a new name",
+        )
+    return int(_OFFSET.unpack(raw)[0])

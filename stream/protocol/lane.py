@@ -1,0 +1,174 @@
+"""One partition from records to commits: while a transaction is on its way, all that arrives becomes the next block.
+
+Without coalescing a small fetch makes a small transaction, every transaction waits for the one before it, and the
+queue only grows; with it a transaction carries all that waits, so the slower the brokers, the larger the blocks.
+"""
+
+import asyncio
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from time import perf_counter
+
+from stream.errors import PublishFailed
+from stream.protocol.control import CONTROL_KEY, PROGRESS_KEY, encode_progress
+from stream.protocol.effects import BlockReport, Effects
+from stream.protocol.observer import Observer
+from stream.protocol.ports import Block, InputRecord, Outgoing, Pipeline, Producer, UserStore
+from stream.protocol.publish import Topics, publish
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLimits:
+    """What waits in memory is bounded by records and by bytes; one fetch of the consumer may come on top.
+
+    A block of 4,000 records of 250 bytes is 1 MB, one batch of the producer. Larger records make shorter blocks, so
+    that no block is larger than 8 MiB or one record.
+    """
+
+    max_block_records: int = 4_000
+    max_block_bytes: int = 8 << 20
+    room_records: int = 20_000
+    room_bytes: int = 32 << 20
+    transaction_seconds: float = 10.0
+
+
+class Lane:
+    """Takes blocks in, carries them out one transaction at a time, and keeps the store at the last commit."""
+
+    def __init__(
+        self,
+        partition: int,
+        *,
+        producer: Producer,
+        pipeline: Pipeline,
+        store: UserStore,
+        topics: Topics,
+        observer: Observer,
+        expected: int,
+        limits: LaneLimits,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.partition = partition
+        self._producer = producer
+        self._pipeline = pipeline
+        self._store = store
+        self._topics = topics
+        self._observer = observer
+        self._limits = limits
+        self._clock = clock
+        self._control: bytes | None = None
+        self._waiting: list[InputRecord] = []
+        self._waiting_bytes = 0
+        self._first = expected
+        self._expected = expected
+        self._high_watermark = expected
+        self._closing = False
+        self._wake = asyncio.Event()
+
+    def write_control(self, control: bytes) -> None:
+        """Put this control record into the next transaction."""
+        self._control = control
+
+    def has_room(self) -> bool:
+        return len(self._waiting) < self._limits.room_records and self._waiting_bytes < self._limits.room_bytes
+
+    def accept(self, block: Block) -> None:
+        """Take a block in.
+
+        It must follow the one before; what was taken already is dropped, a hole stops the worker.
+        """
+        if self._closing:
+            return
+        if block.start > self._expected:
+            raise self._hole(block.start)
+        records = block.records
+        if block.start < self._expected:
+            records = self._new_only(records)
+        self._waiting.extend(records)
+        self._waiting_bytes += sum([len(record.value) for record in records if record.value])
+        self._expected = max(self._expected, block.end)
+        self._high_watermark = max(self._high_watermark, block.high_watermark)
+        if records:
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Carry out blocks until `close`; the block at work is finished, the rest is left to the next owner."""
+        while True:
+            while not self._waiting and not self._closing:
+                self._wake.clear()
+                await self._wake.wait()
+            if self._closing:
+                return
+            await self._carry_out(*self._take())
+
+    def close(self) -> None:
+        """Finish the block at work and take no other; nothing that waits was released, so nothing is lost."""
+        self._closing = True
+        self._waiting = []
+        self._wake.set()
+
+    def _hole(self, start: int) -> PublishFailed:
+        return PublishFailed(
+            "Records were lost between the consumer and the lane.",
+            where=f"topic {self._topics.raw}, partition {self.partition}",
+            why=f"offset {self._expected} was expected and offset {start} came",
+            fix="nothing to do: the worker is started anew and reads from the last committed offset",
+        )
+
+    def _new_only(self, records: Sequence[InputRecord]) -> Sequence[InputRecord]:
+        offset_of = attrgetter("offset")
+        repeated = bisect_left(records, min(self._first, self._expected), key=offset_of)
+        if repeated:
+            self._observer.repeated(self.partition, repeated)
+        return records[bisect_left(records, self._expected, key=offset_of) :]
+
+    def _take(self) -> tuple[list[InputRecord], int]:
+        """The next block, and the offset after it:
+
+        behind the last record a whole block ends where the consumer stands.
+        """
+        count = len(self._waiting)
+        limit = min(count, self._limits.max_block_records)
+        if self._waiting_bytes > self._limits.max_block_bytes:
+            limit = min(limit, max(1, count * self._limits.max_block_bytes // self._waiting_bytes))
+        if limit == count:
+            records, self._waiting, self._waiting_bytes = self._waiting, [], 0
+            return records, self._expected
+        records = self._waiting[:limit]
+        del self._waiting[:limit]
+        self._waiting_bytes -= sum([len(record.value) for record in records if record.value])
+        return records, records[-1].offset + 1
+
+    async def _carry_out(self, records: list[InputRecord], next_offset: int) -> None:
+        started = self._clock()
+        self._observer.block_started(self.partition, len(records))
+        effects = self._pipeline.prepare(records, self._store)
+        marks = self._add_marks(effects, next_offset, records[-1].timestamp)
+        prepared = self._clock()
+        positions = await publish(self._producer, self._topics, effects, self._limits.transaction_seconds)
+        published = self._clock()
+        self._store.apply(effects.keys, effects.heads, effects.codes, positions[self._topics.changelog], marks)
+        self._control = None
+        self._observer.block_committed(
+            BlockReport(
+                partition=self.partition,
+                records=records,
+                effects=effects,
+                users=len(self._store),
+                waiting=len(self._waiting),
+                lag=max(0, self._high_watermark - next_offset),
+                prepare_seconds=prepared - started,
+                publish_seconds=published - prepared,
+                apply_seconds=self._clock() - published,
+            )
+        )
+
+    def _add_marks(self, effects: Effects, next_offset: int, timestamp: int) -> dict[bytes, bytes]:
+        effects.next_offset = next_offset
+        marks = {PROGRESS_KEY: encode_progress(next_offset)}
+        if self._control is not None:
+            marks[CONTROL_KEY] = self._control
+        effects.changelog.extend(Outgoing(key, value, timestamp) for key, value in marks.items())
+        return marks

@@ -1,0 +1,195 @@
+"""One partition in our hands: from the fencing of whoever had it before until it is let go."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from stream.errors import StateRefused
+from stream.protocol.control import (
+    CONTROL_KEY,
+    PROGRESS_KEY,
+    Control,
+    decode_control,
+    decode_progress,
+    differences,
+    encode_control,
+    may_change,
+    refuse,
+    worst,
+)
+from stream.protocol.effects import only_offset
+from stream.protocol.lane import Lane, LaneLimits
+from stream.protocol.loader import load
+from stream.protocol.observer import NullObserver, Observer, Recovery
+from stream.protocol.ports import Changelog, Pipeline, Producer, RowCodec, Source, UserStore
+from stream.protocol.publish import Topics, publish
+
+# A transaction takes some milliseconds; one that takes longer than this when its partition is taken away is aborted,
+# so that the other workers do not wait for it.
+FINISH_SECONDS = 5.0
+STOP_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that a session needs, and how to make what belongs to one partition."""
+
+    identity: Control
+    topics: Topics
+    changelog: Changelog
+    source: Source
+    codec: RowCodec
+    new_producer: Callable[[int], Producer]
+    new_store: Callable[[int], UserStore]
+    new_pipeline: Callable[[int], Pipeline]
+    observer: Observer = field(default_factory=NullObserver)
+    limits: LaneLimits = field(default_factory=LaneLimits)
+    clock: Callable[[], float] = perf_counter
+
+
+class Session:
+    """Producer, store and lane of one partition.
+
+    The lane comes and goes with assignments, the other two stay while we own it.
+    """
+
+    def __init__(self, world: World, partition: int, on_failure: Callable[[BaseException], None]) -> None:
+        self._world = world
+        self._partition = partition
+        self._on_failure = on_failure
+        self._where = f"topic {world.topics.changelog}, partition {partition}"
+        self._producer = world.new_producer(partition)
+        self._store = world.new_store(partition)
+        self._pipeline = world.new_pipeline(partition)
+        self._control: bytes | None = None
+        self._lane: Lane | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def lane(self) -> Lane | None:
+        return self._lane
+
+    async def open(self) -> None:
+        """Fence, ask for the group's offset, load, check.
+
+        Only a fenced changelog has an end that stays. The offset is asked for before the changelog is read, so that the
+        beliefs are never older than it: should this worker freeze in between and wake after another has committed,
+        it must find itself fenced, and not conclude that beliefs are missing.
+        """
+        started = self._world.clock()
+        await self._producer.start()
+        committed = await self._world.source.committed(self._partition)
+        await load(self._world.changelog, self._partition, self._store, self._world.codec, self._world.observer)
+        await self._check_owner(committed)
+        await self._align_group(committed)
+        await self.resume(self._world.clock() - started)
+
+    async def resume(self, seconds: float = 0.0) -> None:
+        """Take records again, starting where the last commit ended."""
+        if self._lane is not None:
+            return
+        lane = Lane(
+            self._partition,
+            producer=self._producer,
+            pipeline=self._pipeline,
+            store=self._store,
+            topics=self._world.topics,
+            observer=self._world.observer,
+            expected=await self._next_offset(),
+            limits=self._world.limits,
+            clock=self._world.clock,
+        )
+        if self._control is not None and self._store.marks().get(CONTROL_KEY) != self._control:
+            lane.write_control(self._control)
+        self._lane = lane
+        self._task = asyncio.create_task(lane.run(), name=f"lane of partition {self._partition}")
+        self._task.add_done_callback(self._lane_ended)
+        here = self._store.position()
+        self._world.observer.ready(
+            Recovery(self._partition, here, here, len(self._store), len(self._store.unreadable)), seconds
+        )
+
+    async def pause(self) -> bool:
+        """Finish the block at work and take no more.
+
+        False when it had to be aborted: then the session must be closed.
+        """
+        lane, task = self._lane, self._task
+        self._lane = self._task = None
+        if lane is None or task is None:
+            return True
+        lane.close()
+        await asyncio.wait([task], timeout=FINISH_SECONDS)
+        if task.done():
+            return not task.cancelled() and task.exception() is None
+        task.cancel()
+        await asyncio.wait([task], timeout=STOP_SECONDS + 1)
+        return False
+
+    async def close(self) -> None:
+        await self.pause()
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await self._producer.stop()
+        except TimeoutError:
+            # Its brokers are away. Whoever starts this partition's producer next ends what it left open.
+            self._world.observer.failed(self._partition, TimeoutError("the producer did not stop in time"))
+        finally:
+            self._store.close()
+
+    async def _check_owner(self, committed: int | None) -> None:
+        stored = self._store.marks().get(CONTROL_KEY)
+        self._control = encode_control(self._world.identity)
+        if stored is None:
+            self._check_new(committed)
+            return
+        found = differences(decode_control(stored, self._where), self._world.identity)
+        if found and not (may_change(found) and await self._is_drained()):
+            raise refuse(worst(found), self._where)
+
+    def _check_new(self, committed: int | None) -> None:
+        if committed is not None or len(self._store) or PROGRESS_KEY in self._store.marks():
+            raise StateRefused(
+                "The beliefs of a partition are gone, though its events were released before.",
+                where=self._where,
+                why=f"the consumer group stands at offset {committed}, and the changelog has no control record: "
+                "what was already told about each user is no longer known",
+                fix="restore the belief changelog from a copy, or give the pipeline a new name, so that it starts anew",
+            )
+
+    async def _align_group(self, committed: int | None) -> None:
+        """Put the consumer group where the beliefs are, should an operator have moved it or a broker forgotten it.
+
+        The beliefs and the progress mark were committed together. Records before it were released and must not be
+        again; records after it were not, and would be lost if the group went on behind them.
+        """
+        mark = self._store.marks().get(PROGRESS_KEY)
+        if mark is None:
+            return
+        ours = decode_progress(mark, self._where)
+        if committed != ours:
+            self._world.observer.realigned(self._partition, committed, ours)
+            await publish(self._producer, self._world.topics, only_offset(ours), self._world.limits.transaction_seconds)
+
+    async def _is_drained(self) -> bool:
+        return await self._world.source.drained(self._partition, await self._next_offset())
+
+    async def _next_offset(self) -> int:
+        """Where the last commit ended, or where the raw topic now begins if it no longer holds that."""
+        beginning = await self._world.source.beginning(self._partition)
+        mark = self._store.marks().get(PROGRESS_KEY)
+        if mark is None:
+            return beginning
+        ours = decode_progress(mark, self._where)
+        if beginning > ours:
+            self._world.observer.gap(self._partition, ours, beginning)
+        return max(ours, beginning)
+
+    def _lane_ended(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            self._world.observer.failed(self._partition, error)
+            self._on_failure(error)

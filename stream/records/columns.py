@@ -1,0 +1,230 @@
+"""A block of records read and written as columns: what `Reader` and `Writer` say, at a fraction of their price.
+
+`Reader.read` and `Writer.value` stay the definition. Where the settings allow it (the user is the record's key, the
+time is the record's own, the protected and all public fields lie at the first level), one compiled scan recognises
+plain records and the definition reads only the others; where they do not, the definition reads them all. Either way
+the answers are the same, and tests hold the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+
+from beliefs.alphabet import Alphabet, Categories
+from stream.protocol.ports import InputRecord
+from stream.records.assemble import Joined, Pieces, Ready, assemble, joined, measure
+from stream.records.lookups import CLOSELY, Integers, Members, integers_table, names_table, texts_table
+from stream.records.parse import END_OF_TIME_MS, Reader
+from stream.records.plain import Bytes, is_plain
+from stream.records.release import Writer
+from stream.records.scan import MOST_MEMBERS, Sources, scan
+from stream.records.shapes import Block, Rejected
+from stream.settings.model import RecordSettings
+
+# The tables hold every value of the alphabet, for each partition again; beyond this they would be megabytes.
+_LARGEST_ALPHABET: Final = 1 << 16
+_NO_TIME: Final = -1
+_NOTHING: Final = np.zeros(0, dtype=np.uint8)
+
+
+class Texts(NamedTuple):
+    """Many texts, one behind the other: text i is `data[ends[i - 1]:ends[i]]`, the first starts at 0."""
+
+    data: Bytes
+    ends: Integers
+
+    def text(self, i: int) -> bytes:
+        return self.data[self.ends[i - 1] if i > 0 else 0 : self.ends[i]].tobytes()
+
+    def all(self) -> list[bytes]:
+        whole = self.data.tobytes()
+        ends = self.ends.tolist()
+        return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    def __len__(self) -> int:
+        return int(self.ends.shape[0])
+
+
+@dataclass(slots=True)
+class Columns:
+    """The accepted events of a block as parallel columns, and the refusals.
+
+    `positions` says where in the block each event stood, ascending; `rejected` holds the other positions, each with its
+    reason. The rest belongs to the writer: the raw texts, the places of the public values in them, and the documents
+    of those events, by their index, that the definition has read.
+    """
+
+    positions: Integers
+    users: list[bytes]
+    symbols: Integers
+    times: Integers
+    offsets: Integers
+    rejected: list[tuple[int, Rejected]]
+    raw: Joined
+    documents: dict[int, dict[str, Any]]
+
+    def __repr__(self) -> str:
+        return f"Columns(events={len(self.users)}, rejected={len(self.rejected)})"
+
+    def only(self, kept: Integers) -> "Columns":
+        """The same block with these of its events alone, ascending."""
+        indices = kept.tolist()
+        documents = self.documents
+        return Columns(
+            positions=self.positions[kept],
+            users=[self.users[i] for i in indices],
+            symbols=self.symbols[kept],
+            times=self.times[kept],
+            offsets=self.offsets[kept],
+            rejected=self.rejected,
+            raw=Joined(self.raw.data, self.raw.places[kept]),
+            documents={new: documents[old] for new, old in enumerate(indices) if old in documents} if documents else {},
+        )
+
+
+class ColumnReader:
+    """Reads blocks of records as one pipeline's settings and one alphabet say."""
+
+    def __init__(self, settings: RecordSettings, alphabet: Alphabet) -> None:
+        self._definition = Reader(settings, alphabet)
+        self._max_bytes = settings.max_bytes
+        self._names = self._members = None
+        names = _plain_names(settings, alphabet)
+        if names is not None:
+            self._names = names_table([name.encode() for name in names])
+            self._members = _members_table(alphabet)
+        self._strangers = np.empty((MOST_MEMBERS, 2), dtype=np.int64)
+
+    def read(self, records: Sequence[InputRecord]) -> Columns:
+        """Read every record of a block. Never raises, whatever the bytes are."""
+        if self._names is None or self._members is None:
+            return _as_columns(self._definition.read_block(records), records)
+        sources, keys = self._sources(records)
+        count = len(records)
+        places = np.empty((count, self._names.ends.shape[0], 2), dtype=np.int64)
+        symbols = np.empty(count, dtype=np.int64)
+        closely = scan(sources, self._names, self._members, self._strangers, places, symbols)
+        columns = Columns(
+            positions=np.arange(count, dtype=np.int64),
+            users=keys,
+            symbols=symbols,
+            times=sources.times,
+            offsets=_offsets(records),
+            rejected=[],
+            raw=Joined(sources.data, places),
+            documents={},
+        )
+        return columns if closely == 0 else self._look_closely(records, columns)
+
+    def _sources(self, records: Sequence[InputRecord]) -> tuple[Sources, list[bytes]]:
+        texts: list[Any] = [record.value for record in records]
+        keys: list[Any] = [record.key for record in records]
+        times: list[Any] = [record.timestamp for record in records]
+        try:
+            return _columns_of(texts, keys, times, self._max_bytes), keys
+        except (TypeError, OverflowError):
+            # No value, no key, or no time of 64 bits: in these columns something stands there that is never plain.
+            texts = [text or b"" for text in texts]
+            times = [time if type(time) is int and 0 <= time < END_OF_TIME_MS else _NO_TIME for time in times]
+            return _columns_of(texts, [key or b"" for key in keys], times, self._max_bytes), keys
+
+    def _look_closely(self, records: Sequence[InputRecord], columns: Columns) -> Columns:
+        """Let the definition read what was not plain. Users and times of its events are those of the columns."""
+        symbols = columns.symbols
+        closely = np.flatnonzero(symbols == CLOSELY).tolist()
+        block = self._definition.read_block([records[position] for position in closely])
+        accepted = [closely[i] for i in block.positions]
+        symbols[accepted] = block.symbols
+        columns.documents = dict(zip(accepted, block.documents, strict=True))
+        columns.rejected = [(closely[i], rejected) for i, rejected in block.rejected]
+        return columns.only(np.flatnonzero(symbols != CLOSELY)) if columns.rejected else columns
+
+
+class ColumnWriter:
+    """Writes released values as one pipeline's settings and one alphabet say."""
+
+    def __init__(self, settings: RecordSettings, alphabet: Alphabet) -> None:
+        self._definition = Writer(settings, alphabet)
+        names = _plain_names(settings, alphabet)
+        self._pieces = None if names is None else _pieces(names, alphabet)
+
+    def texts(self, columns: Columns, rows: Integers, symbols: Integers) -> Texts:
+        """The released JSON of the events at `rows`, each with its released symbol."""
+        documents = columns.documents
+        if self._pieces is None:
+            wanted = [documents[row] for row in rows.tolist()]
+            return Texts(*joined(self._definition.values(wanted, symbols.tolist())))
+        ready = Ready(_NOTHING, np.zeros(rows.shape[0], dtype=np.int64))
+        if documents:
+            was_read = np.zeros(len(columns.users), dtype=np.bool_)
+            was_read[list(documents)] = True
+            places = np.flatnonzero(was_read[rows])
+            wanted = [documents[row] for row in rows[places].tolist()]
+            data, written = joined(self._definition.values(wanted, symbols[places].tolist()))
+            ready.lengths[places] = np.diff(written, prepend=0)
+            ready = Ready(data, ready.lengths)
+        ends = np.empty(rows.shape[0], dtype=np.int64)
+        out = np.empty(measure(columns.raw, rows, symbols, ready, self._pieces, ends), dtype=np.uint8)
+        assemble(columns.raw, rows, symbols, ready, self._pieces, out)
+        return Texts(out, ends)
+
+
+def _plain_names(settings: RecordSettings, alphabet: Alphabet) -> list[str] | None:
+    """The names of the public fields and then of the protected one, if the compiled way can serve these settings."""
+    paths = (*settings.public, settings.protect.path)
+    names = [str(path.steps[0]) for path in paths]
+    served = (
+        settings.user.path is None
+        and settings.event_time.path is None
+        and all(len(path.steps) == 1 for path in paths)
+        and all(name and is_plain(name.encode("utf-8", "replace")) for name in names)
+        and len(set(names)) == len(names) <= MOST_MEMBERS
+        and alphabet.size <= _LARGEST_ALPHABET
+    )
+    return names if served else None
+
+
+def _members_table(alphabet: Alphabet) -> Members:
+    if isinstance(alphabet, Categories):
+        return texts_table([value.encode() for value in alphabet.values])
+    return integers_table(alphabet.low, alphabet.size)
+
+
+def _pieces(names: list[str], alphabet: Alphabet) -> Pieces:
+    tokens = [orjson.dumps(name) + b":" for name in names]
+    tails = [tokens[-1] + orjson.dumps(alphabet.value_at(symbol)) + b"}" for symbol in range(alphabet.size)]
+    return Pieces(*joined(tokens[:-1]), *joined(tails))
+
+
+def _columns_of(texts: list[bytes], keys: list[bytes], times: list[int], max_bytes: int) -> Sources:
+    count = len(texts)
+    return Sources(
+        data=np.frombuffer(bytearray(1).join([*texts, b""]), dtype=np.uint8),
+        lengths=np.fromiter(map(len, texts), dtype=np.int64, count=count),
+        key_lengths=np.fromiter(map(len, keys), dtype=np.int64, count=count),
+        times=np.array(times, dtype=np.int64),
+        max_bytes=max_bytes,
+    )
+
+
+def _offsets(records: Sequence[InputRecord]) -> Integers:
+    return np.array([record.offset for record in records], dtype=np.int64)
+
+
+def _as_columns(block: Block, records: Sequence[InputRecord]) -> Columns:
+    positions = np.array(block.positions, dtype=np.int64)
+    return Columns(
+        positions=positions,
+        users=block.users,
+        symbols=np.array(block.symbols, dtype=np.int64),
+        times=np.array(block.times, dtype=np.int64),
+        offsets=_offsets(records)[positions],
+        rejected=block.rejected,
+        raw=Joined(_NOTHING, np.empty((positions.shape[0], 0, 2), dtype=np.int64)),
+        documents=dict(enumerate(block.documents)),
+    )

@@ -1,0 +1,78 @@
+"""What leaves: the value of a released record, and the headers of the raw record that may go with it.
+
+A released document is built from nothing: the public fields are put in one by one, then the protected field with its
+released value. What nobody declared public is never copied, so a field that a producer adds tomorrow is dropped, not
+passed through.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import orjson
+
+from beliefs.alphabet import Alphabet
+from stream.records.paths import MISSING, Getter, Path, Setter, getter, setter
+from stream.settings.model import RecordSettings
+
+# Values written out in advance when nothing is public; a larger alphabet is written as it comes.
+_LARGEST_TABLE: Final = 1 << 16
+
+
+class Writer:
+    """Writes released values as one pipeline's settings and one alphabet say."""
+
+    def __init__(self, settings: RecordSettings, alphabet: Alphabet) -> None:
+        self._released = [alphabet.value_at(index) for index in range(alphabet.size)]
+        self._put_protected = setter(settings.protect.path)
+        self._public: tuple[tuple[Getter, Setter], ...] = tuple((getter(p), setter(p)) for p in settings.public)
+        self._names, self._protected_name = _first_level(settings.public), _only_name(settings.protect.path)
+        small = not self._public and alphabet.size <= _LARGEST_TABLE
+        self._table = [self._write({}, symbol) for symbol in range(alphabet.size)] if small else None
+
+    def value(self, document: dict[str, Any], symbol: int) -> bytes:
+        """The released JSON of one event."""
+        return self._write(document, symbol) if self._table is None else self._table[symbol]
+
+    def values(self, documents: Sequence[dict[str, Any]], symbols: Iterable[int]) -> list[bytes]:
+        """The released JSON of many events: the same bytes as `value` gives one by one.
+
+        Each text is copied, which looks idle and is not: orjson writes into a kilobyte and gives the rest back, so
+        keeping its texts makes the heap grow and shrink by a page for nearly every one. The copy costs 0.04 us, the
+        page fault 2 us.
+        """
+        if self._table is not None:
+            table = self._table
+            return [table[symbol] for symbol in symbols]
+        if self._names is None or self._protected_name is None:
+            return [self._write(document, symbol) for document, symbol in zip(documents, symbols, strict=True)]
+        dumps, public, protected, released = orjson.dumps, self._names, self._protected_name, self._released
+        written: list[bytes] = []
+        for document, symbol in zip(documents, symbols, strict=True):
+            out = {name: document[name] for name in public if name in document}
+            out[protected] = released[symbol]
+            written.append(b"%b" % dumps(out))
+        return written
+
+    def _write(self, document: dict[str, Any], symbol: int) -> bytes:
+        out: dict[str, Any] = {}
+        for get, put in self._public:
+            value = get(document)
+            if value is not MISSING:
+                put(out, value)
+        self._put_protected(out, self._released[symbol])
+        return b"%b" % orjson.dumps(out)
+
+
+def _only_name(path: Path) -> str | None:
+    return str(path.steps[0]) if len(path.steps) == 1 else None
+
+
+def _first_level(paths: Iterable[Path]) -> tuple[str, ...] | None:
+    """The names of the paths if all of them lie at the first level."""
+    found = [_only_name(path) for path in paths]
+    return None if None in found else tuple(name for name in found if name is not None)
+
+
+def chosen_headers(headers: Iterable[tuple[str, bytes | None]], chosen: frozenset[str]) -> list[tuple[str, bytes]]:
+    """The raw record's headers that the settings let pass, in their order; one without a value passes as empty."""
+    return [(name, value or b"") for name, value in headers if name in chosen]

@@ -1,0 +1,240 @@
+"""What two fields of the settings may hold together.
+
+Each check looks only at fields that are right on their own: `have` gives them, or nothing when one of them is wrong
+already and has been reported. So a check never fails, and never hides another problem.
+"""
+
+import math
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any, Final
+
+from stream.names import CHANGELOG_SUFFIX, OWN_HEADERS
+from stream.settings.collect import Collector
+from stream.settings.yaml_lines import Place
+
+_TOPICS: Final = ("raw_topic", "released_topic", "dead_letter_topic")
+
+
+def check_together(collector: Collector) -> None:
+    """Run every check; what they find is added to the collector's problems."""
+    for check in _CHECKS:
+        check(collector)
+
+
+def _have(collector: Collector, *names: str) -> tuple[Any, ...] | None:
+    """The values of these fields, if all of them are right."""
+    if any(name not in collector.values for name in names):
+        return None
+    return tuple(collector.values[name] for name in names)
+
+
+def _topics_differ(collector: Collector) -> None:
+    seen: dict[str, str] = {}
+    pipeline = collector.values.get("pipeline.name")
+    if pipeline is not None:
+        seen[pipeline + CHANGELOG_SUFFIX] = "the belief topic, which is named after pipeline.name"
+    for name in _TOPICS:
+        topic = collector.values.get(f"kafka.{name}")
+        if topic is None:
+            continue
+        if topic in seen:
+            found = f'"{topic}", which is also {seen[topic]}'
+            collector.add(("kafka", name), found, "a topic of its own", "name another topic")
+        seen.setdefault(topic, f"kafka.{name}")
+
+
+def _encrypted(collector: Collector) -> None:
+    brokers = collector.values.get("kafka.brokers")
+    fields = _have(collector, "kafka.allow_plaintext", "kafka.tls")
+    if brokers is None or fields is None:
+        return
+    allowed_aloud, tls = fields
+    if tls is not None or allowed_aloud:
+        return
+    fix = "add kafka.tls, or write allow_plaintext: true if everybody on that network may read the records"
+    for index, broker in enumerate(brokers):
+        if not is_loopback(broker.rpartition(":")[0]):
+            place: Place = ("kafka", "brokers", index)
+            collector.add(place, f'"{broker}" without encryption', "plaintext to this machine alone", fix)
+
+
+def _sasl_is_encrypted(collector: Collector) -> None:
+    fields = _have(collector, "kafka.sasl", "kafka.tls", "kafka.allow_plaintext")
+    if fields is None:
+        return
+    sasl, tls, allowed_aloud = fields
+    if sasl is not None and tls is None and not allowed_aloud:
+        fix = "add kafka.tls, or write allow_plaintext: true if everybody on that network may see the login"
+        collector.add(("kafka", "sasl"), "a login without encryption", "a login inside TLS", fix)
+
+
+def _tls_pair(collector: Collector) -> None:
+    fields = _have(collector, "kafka.tls.certificate_file", "kafka.tls.private_key_file")
+    if fields is not None and (fields[0] is None) != (fields[1] is None):
+        given, other = (
+            ("certificate_file", "private_key_file") if fields[0] else ("private_key_file", "certificate_file")
+        )
+        collector.add(("kafka", "tls", given), f"{given} alone", "both or neither", f"add {other}, or remove {given}")
+
+
+def _one_source(*section: str) -> Callable[[Collector], None]:
+    """A secret comes from a file or from an environment variable, and from one of them only."""
+
+    def check(collector: Collector) -> None:
+        prefix = ".".join(section)
+        fields = _have(collector, f"{prefix}.file", f"{prefix}.environment")
+        if fields is None or (fields[0] is None) != (fields[1] is None):
+            return
+        found = "neither file nor environment" if fields[0] is None else "both file and environment"
+        collector.add(section, found, "exactly one of file and environment", "keep the one that holds it")
+
+    return check
+
+
+def _paths_apart(collector: Collector) -> None:
+    fields = _have(collector, "record.protect.path", "record.public")
+    if fields is None:
+        return
+    protected, public = fields
+    for index, path in enumerate(public):
+        place: Place = ("record", "public", index)
+        if path.overlaps(protected):
+            fix = f"remove {path}: the protected field must not leave the pipeline as it is"
+            found = f'"{path}", which {_relation(path, protected)} the protected {protected}'
+            collector.add(place, found, "paths apart from the protected one", fix)
+        elif path.shape_conflict(protected):
+            collector.add(place, f'"{path}" beside "{protected}"', *_ONE_SHAPE)
+        for earlier in public[:index]:
+            if path.overlaps(earlier):
+                found = f'"{path}", which {_relation(path, earlier)} the public {earlier}'
+                collector.add(place, found, "each public part once", f"keep {path} or {earlier}, the one that is meant")
+            elif path.shape_conflict(earlier):
+                collector.add(place, f'"{path}" beside "{earlier}"', *_ONE_SHAPE)
+
+
+_ONE_SHAPE: Final = (
+    "paths that agree where objects and where arrays are",
+    "use names or positions, not both, at one place",
+)
+
+
+def _relation(path: Any, other: Any) -> str:
+    return "is" if path == other else "holds" if path.covers(other) else "lies inside"
+
+
+def _identity_hidden(collector: Collector) -> None:
+    """A pseudonym is worth nothing beside the user's id; nor is a path that holds it."""
+    fields = _have(collector, "record.release_key", "record.user.path", "record.public")
+    if fields is None or fields[0] != "pseudonym" or fields[1] is None:
+        return
+    for index, path in enumerate(fields[2]):
+        if path.overlaps(fields[1]):
+            found = f'"{path}", which {_relation(path, fields[1])} the user id at {fields[1]}'
+            fix = f"remove {path}, or write release_key: keep"
+            collector.add(("record", "public", index), found, "no public user id beside a pseudonym", fix)
+
+
+def _user_is_protected_apart(collector: Collector) -> None:
+    protected = collector.values.get("record.protect.path")
+    for name in ("user", "event_time"):
+        path = collector.values.get(f"record.{name}.path")
+        if protected is not None and path is not None and path.overlaps(protected):
+            found = f'"{path}", which {_relation(path, protected)} the protected {protected}'
+            fix = "name another field: a released record shows this one by its key or its timestamp"
+            collector.add(("record", name, "path"), found, "a field apart from the protected one", fix)
+
+
+def _user_source(collector: Collector) -> None:
+    names = ("record.user.path", "record.user.and_key", "record.user.partitioned_by_user")
+    fields = _have(collector, *names)
+    if fields is None:
+        return
+    path, and_key, partitioned = fields
+    place: Place = ("record", "user")
+    if path is None and (and_key or partitioned):
+        collector.add(place, "no path", "a path beside and_key or partitioned_by_user", "add path, or write user: key")
+    if path is not None and and_key and partitioned:
+        collector.add(place, "and_key and partitioned_by_user", "one of them", "keep and_key: true, which is checked")
+    if path is not None and not and_key and not partitioned:
+        fix = (
+            "add and_key: true if the key holds the same id, or partitioned_by_user: true if the producers keep all "
+            "records of a user in one partition; otherwise a user would have one budget in each partition"
+        )
+        collector.add(place, f'"{path}" alone', "a user whose records are all in one partition", fix)
+
+
+def _time_source(collector: Collector) -> None:
+    fields = _have(collector, "record.event_time.path", "record.event_time.unit")
+    if fields is None or (fields[0] is None) == (fields[1] is None):
+        return
+    missing, fix = (
+        ("unit", "add unit: ms, s or iso8601") if fields[0] else ("path", "add path, or write event_time: record")
+    )
+    collector.add(("record", "event_time"), f"no {missing}", "path and unit together", fix)
+
+
+def _headers_free(collector: Collector) -> None:
+    seen: set[str] = set()
+    for index, name in enumerate(collector.values.get("record.headers", ())):
+        place: Place = ("record", "headers", index)
+        if name in OWN_HEADERS:
+            fix = "remove it; rename the header at its producer if it must pass"
+            collector.add(place, f'"{name}", which every released record has of its own', "other names", fix)
+        elif name in seen:
+            collector.add(place, f'"{name}" again', "each header once", "remove one of the two")
+        seen.add(name)
+
+
+def _budget_fits(collector: Collector) -> None:
+    """Both are rounded down to whole units, so n epsilons always fit a budget of n times epsilon."""
+    fields = _have(collector, "budget.nats", "mechanism.epsilon")
+    if fields is None or math.isinf(fields[0]):
+        return
+    nats, epsilon = fields
+    if nats < epsilon:
+        fix = f"raise budget.nats to at least {epsilon}, better to a multiple of it, or lower mechanism.epsilon"
+        found = f"{nats}, below mechanism.epsilon {epsilon}: nothing could ever be released"
+        collector.add(("budget", "nats"), found, "at least one epsilon", fix)
+
+
+def _disk_has_folder(collector: Collector) -> None:
+    fields = _have(collector, "store.kind", "store.folder")
+    if fields is None:
+        return
+    kind, folder = fields
+    if kind == "disk" and folder is None:
+        collector.add(("store",), "kind: disk without folder", "a folder for the disk store", "add folder: beliefs")
+    if kind == "memory" and folder is not None:
+        collector.add(
+            ("store", "folder"), "a folder for a store in memory", "no folder", "remove it, or write kind: disk"
+        )
+
+
+_CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
+    _topics_differ,
+    _encrypted,
+    _sasl_is_encrypted,
+    _tls_pair,
+    _one_source("keys"),
+    _one_source("kafka", "sasl", "password"),
+    _paths_apart,
+    _identity_hidden,
+    _user_is_protected_apart,
+    _user_source,
+    _time_source,
+    _headers_free,
+    _budget_fits,
+    _disk_has_folder,
+)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by its very name; nothing is looked up."""
+    bare = host.removeprefix("[").removesuffix("]")
+    if bare == "localhost" or bare.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(bare).is_loopback
+    except ValueError:
+        return False

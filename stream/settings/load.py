@@ -1,0 +1,83 @@
+"""From a settings file to frozen settings, or to a report of everything that is wrong with it."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from stream.errors import ConfigurationRefused, Problem
+from stream.settings.checks import check_together
+from stream.settings.collect import Collector
+from stream.settings.model import Settings
+from stream.settings.yaml_lines import Tree, read_tree
+
+# Every field that holds a file or a folder; a relative one is meant beside the settings file.
+_FILES: Final = (
+    ("model",),
+    ("keys", "file"),
+    ("store", "folder"),
+    ("kafka", "tls", "ca_file"),
+    ("kafka", "tls", "certificate_file"),
+    ("kafka", "tls", "private_key_file"),
+    ("kafka", "sasl", "password", "file"),
+)
+
+
+def load_settings(file: Path) -> Settings:
+    """The settings in this file. Files and folders that they name are absolute afterwards."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        fix = "name a settings file, or make one with `sottovoce init`"
+        raise ConfigurationRefused(str(file), [Problem(str(file), 1, "", reason, "a readable file", fix)]) from None
+    return parse_settings(data, file)
+
+
+def parse_settings(data: bytes, file: Path) -> Settings:
+    """The settings in this text; `file` gives messages their name and relative paths their folder."""
+    tree = read_tree(data)
+    collector = Collector(str(file), tree)
+    full: dict[str, Any] = {}
+    if tree.value is not None:
+        full = collector.collect()
+        check_together(collector)
+    if collector.problems:
+        raise ConfigurationRefused(str(file), collector.problems)
+    for place in _FILES:
+        _make_absolute(full, place, file.absolute().parent)
+    return Settings.model_validate(full)
+
+
+def problem_at(file: Path, data: bytes, place: tuple[str, ...], found: str, allowed: str, fix: str) -> Problem:
+    """A problem that was found later, with what a field names, at the line of that field."""
+    tree: Tree = read_tree(data)
+    return Problem(str(file), tree.line_of(place), ".".join(place), found, allowed, fix)
+
+
+def _make_absolute(full: dict[str, Any], place: tuple[str, ...], folder: Path) -> None:
+    section: Any = full
+    for name in place[:-1]:
+        section = section.get(name)
+        if not isinstance(section, dict):
+            return
+    if section.get(place[-1]) is not None:
+        section[place[-1]] = str(folder / section[place[-1]])
+
+
+def policy_fingerprint(settings: Settings, model_digest: str) -> bytes:
+    """Eight bytes that change whenever anything changes that decides what is released.
+
+    They are the first of the SHA-256 of a canonical JSON text. Brokers, stores, limits and metrics are not in it: a
+    pipeline that moves house still releases the same.
+    """
+    decides = {
+        "pipeline": settings.pipeline.name,
+        "record": settings.record.model_dump(),
+        "mechanism": settings.mechanism.model_dump(),
+        "budget": settings.budget.model_dump(),
+        "model": model_digest,
+        "policy_version": settings.policy_version,
+    }
+    text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).digest()[:8]

@@ -1,0 +1,178 @@
+"""What is kept about one user, as bytes. Version 1, little-endian, 64 + 4 |X| bytes:
+
+    offset  size  field
+         0     1  version, 1
+         1     1  flags: bit 0 = stopped
+         2     2  check: folded FNV-1a over all 32-bit words of the row, this field taken as zero
+         4     4  model tag: first four bytes of the model's hash
+         8     8  watermark: the last offset of the user's partition that was carried out for this user
+        16     8  upper leakage so far, 2^-40 nat
+        24     8  lower leakage so far
+        32     8  upper leakage in the current budget window
+        40     8  lower leakage in the current budget window
+        48     8  steps: events of this user so far
+        56     4  index of the current budget window
+        60     4  drift: how far the stored belief may be from the exact one, 2^-32 nat in Hilbert's metric; all ones
+        = unknown 64  4|X|  the belief after the last event: one code per symbol
+
+A code is a positive double between 2^-126 and 1 rounded to 25 bits of mantissa (7 bits of exponent, 25 of mantissa,
+no sign): a relative error of at most 2^-26. Code 0 is exactly 0. A positive belief below 2^-126 becomes the smallest
+code and makes the drift unknown.
+
+In memory a partition's users are two arrays, `heads` int64[users, 8] and `codes` uint32[users, |X|]: the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beliefs.native import kernel
+from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
+
+VERSION = 1
+HEAD_BYTES = 64
+HEAD_WORDS = 8
+STOPPED = 1
+
+Codes = NDArray[np.uint32]
+
+_SHIFT = 27  # 52 - 25 bits of mantissa
+_BIAS = (1023 - 127) << 25  # so that 2^-126 has the code 2^25 and 1.0 has 127 * 2^25 < 2^32
+_SMALLEST = 1 << 25
+
+
+class Word(IntEnum):
+    """The 8-byte words of a head."""
+
+    MARKS = 0  # version, flags, check, model tag
+    WATERMARK = 1
+    UPPER = 2
+    LOWER = 3
+    WINDOW_UPPER = 4
+    WINDOW_LOWER = 5
+    STEPS = 6
+    WINDOW_AND_DRIFT = 7
+
+
+class Unreadable(IntEnum):
+    """Why a row is refused; the user is quarantined."""
+
+    FINE = 0
+    LENGTH = 1
+    VERSION = 2
+    CHECK = 3
+    MODEL = 4
+
+
+def row_bytes(symbols: int) -> int:
+    return HEAD_BYTES + 4 * symbols
+
+
+@kernel
+def check_of(head: Integers, codes: Codes) -> int:
+    value = np.uint32(2166136261)
+    prime = np.uint32(16777619)
+    low = np.uint64(0xFFFFFFFF)
+    for i in range(head.shape[0]):
+        word = np.uint64(head[i])
+        if i == 0:
+            word &= np.uint64(0xFFFFFFFF0000FFFF)
+        value = np.uint32((value ^ np.uint32(word & low)) * prime)
+        value = np.uint32((value ^ np.uint32(word >> np.uint64(32))) * prime)
+    for i in range(codes.shape[0]):
+        value = np.uint32((value ^ codes[i]) * prime)
+    return int((value >> np.uint32(16)) ^ (value & np.uint32(0xFFFF)))
+
+
+@kernel
+def seal(head: Integers, codes: Codes, flags: int, tag: int) -> None:
+    """Write version, flags, tag and check of a finished row."""
+    head[0] = np.int64(VERSION) | (np.int64(flags) << 8) | (np.int64(tag) << 32)
+    head[0] |= np.int64(check_of(head, codes)) << 16
+
+
+@kernel
+def encode_belief(belief: Floats, bits: Integers, codes: Codes) -> bool:
+    """Codes of a belief; `bits` are the same doubles viewed as integers. False if a positive belief was too small."""
+    exact = True
+    for x in range(belief.shape[0]):
+        if belief[x] == 0.0:
+            codes[x] = 0
+            continue
+        code = ((bits[x] + (1 << (_SHIFT - 1))) >> _SHIFT) - _BIAS
+        if code < _SMALLEST:
+            code = _SMALLEST
+            exact = False
+        codes[x] = np.uint32(code)
+    return exact
+
+
+@kernel
+def decode_belief(codes: Codes, bits: Integers) -> None:
+    """The doubles of the codes, written through their integer view."""
+    for x in range(codes.shape[0]):
+        code = np.int64(codes[x])
+        bits[x] = 0 if code == 0 else (code + _BIAS) << _SHIFT
+
+
+def to_rows(heads: Integers, codes: Codes) -> list[bytes]:
+    users = heads.shape[0]
+    width = row_bytes(codes.shape[1])
+    joined = np.empty((users, width), dtype=np.uint8)
+    joined[:, :HEAD_BYTES] = np.ascontiguousarray(heads).view(np.uint8).reshape(users, HEAD_BYTES)
+    joined[:, HEAD_BYTES:] = np.ascontiguousarray(codes).view(np.uint8).reshape(users, width - HEAD_BYTES)
+    whole = joined.tobytes()
+    return [whole[start : start + width] for start in range(0, users * width, width)]
+
+
+def from_rows(rows: Sequence[bytes], symbols: int, tag: int) -> tuple[Integers, Codes, NDArray[np.int8]]:
+    """Heads, codes and, per row, why it is refused (0 = fine). Refused rows are zero."""
+    width = row_bytes(symbols)
+    verdicts = np.zeros(len(rows), dtype=np.int8)
+    blank = bytes(width)
+    fitting = list(rows)
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            verdicts[i] = Unreadable.LENGTH if row[:1] == bytes([VERSION]) else Unreadable.VERSION
+            fitting[i] = blank
+    joined = np.frombuffer(b"".join(fitting), dtype=np.uint8).reshape(len(rows), width)
+    heads = joined[:, :HEAD_BYTES].copy().view("<i8").reshape(len(rows), HEAD_WORDS)
+    codes = joined[:, HEAD_BYTES:].copy().view("<u4").reshape(len(rows), symbols)
+    _judge(heads, codes, tag, verdicts)
+    return heads, codes, verdicts
+
+
+@kernel
+def _judge(heads: Integers, codes: Codes, tag: int, verdicts: NDArray[np.int8]) -> None:
+    for i in range(heads.shape[0]):
+        if verdicts[i] == 0:
+            marks = heads[i, 0]
+            if (marks & 0xFF) != VERSION:
+                verdicts[i] = 2
+            elif ((marks >> 16) & 0xFFFF) != check_of(heads[i], codes[i]):
+                verdicts[i] = 3
+            elif ((marks >> 32) & 0xFFFFFFFF) != tag:
+                verdicts[i] = 4
+        if verdicts[i] != 0:
+            heads[i] = 0
+            codes[i] = 0
+
+
+def new_users(count: int, symbols: int) -> tuple[Integers, Codes]:
+    """Rows of users that were never seen: no offset carried out, no step taken."""
+    heads = np.zeros((count, HEAD_WORDS), dtype=np.int64)
+    heads[:, Word.WATERMARK] = -1
+    return heads, np.zeros((count, symbols), dtype=np.uint32)
+
+
+def drift_of(heads: Integers) -> NDArray[np.int64]:
+    return (heads[:, Word.WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN
+
+
+def is_stopped(heads: Integers) -> NDArray[np.bool_]:
+    stopped: NDArray[np.bool_] = (heads[:, Word.MARKS] >> 8) & STOPPED != 0
+    return stopped

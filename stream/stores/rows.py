@@ -1,0 +1,30 @@
+"""The state rows of one model, as the stores and the loader see them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stream import state
+from stream.protocol.ports import Codes, Heads
+
+
+class StateRows:
+    """`stream.state` for one alphabet and one model: rows written under another model are not readable."""
+
+    def __init__(self, symbols: int, tag: int) -> None:
+        self.symbols = symbols
+        self._tag = tag
+
+    def from_rows(self, rows: Sequence[bytes]) -> tuple[Heads, Codes, NDArray[np.bool_]]:
+        heads, codes, verdicts = state.from_rows(rows, self.symbols, self._tag)
+        readable = verdicts == state.Unreadable.FINE
+        if not readable.all():
+            heads[~readable], codes[~readable] = state.new_users(int((~readable).sum()), self.symbols)
+        return heads, codes, readable
+
+    def to_rows(self, heads: Heads, codes: Codes) -> list[bytes]:
+        return state.to_rows(heads, codes)
+
+    def new_users(self, count: int) -> tuple[Heads, Codes]:
+        return state.new_users(count, self.symbols)

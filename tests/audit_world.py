@@ -1,0 +1,267 @@
+"""A pipeline run in memory for the auditor: topics as lists that a test may falsify before the audit reads them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from beliefs.alphabet import Categories
+from beliefs.chain import Chain
+from beliefs.model_file import Model, parse, serialise
+from stream.audit.audit import Task, audit
+from stream.audit.records import Record
+from stream.audit.report import Report
+from stream.audit.task import task_of
+from stream.audit.world import Bounds
+from stream.keys import Epoch, KeyRing
+from stream.pipeline import PartitionPipeline
+from stream.promise import compile_promise
+from stream.protocol.ports import Outgoing
+from stream.settings.load import parse_settings
+from stream.settings.model import Settings
+from stream.step import new_bench
+from stream.stores.memory import MemoryStore
+from stream.stores.rows import StateRows
+
+TOPIC_ID = UUID(int=0x1234567890ABCDEF1234567890ABCDEF)
+EPOCH = Epoch(1, "2024-01-01", b"audit-audit-audit-audit-audit-au")
+RING = KeyRing((EPOCH,), EPOCH)
+START_MS = 1_700_000_000_000
+Row = NDArray[np.uint8]
+RELEASED, CHANGELOG, DEAD, RAW = "phones.released", "phones-beliefs-changelog", "phones.dead", "phones.raw"
+
+SETTINGS = """\
+version: 1
+pipeline: {{name: phones}}
+kafka:
+  brokers: [127.0.0.1:9092]
+  raw_topic: phones.raw
+  released_topic: phones.released
+  dead_letter_topic: phones.dead
+record:
+  user: key
+  protect: {{path: $.activity}}
+  public: [$.battery]
+  headers: [trace]
+model: model.json
+mechanism: {{name: {mechanism}, epsilon: {epsilon}, accept_unbounded: true}}
+budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
+keys: {{file: keys.json}}
+admin: {{port: 0}}
+policy_version: 1
+"""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One record of a topic in memory."""
+
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int = START_MS
+    headers: tuple[tuple[str, bytes], ...] = ()
+    committed: bool = True
+    timestamp_type: int = 0
+
+
+@dataclass
+class Memory:
+    """Topics by name and partition; `first` and `group` may be set by a test."""
+
+    logs: dict[str, list[list[Kept]]]
+    group: dict[int, int] | None = None
+    first: int = 0
+
+    async def partitions(self, topic: str) -> Sequence[int]:
+        return range(len(self.logs.get(topic, [])))
+
+    async def bounds(self, topic: str, partition: int) -> Bounds:
+        log = self.logs[topic][partition]
+        end = log[-1].offset + 1 if log else 0
+        return Bounds(self.first, end, end)
+
+    async def read(self, topic: str, partition: int, until: int, *, committed: bool) -> AsyncIterator[Sequence[Record]]:
+        seen = [one for one in self.logs[topic][partition] if one.offset < until and (one.committed or not committed)]
+        for start in range(0, len(seen), 500):
+            yield seen[start : start + 500]
+
+    async def group_offsets(self, group: str, topic: str) -> Mapping[int, int] | None:
+        return self.group
+
+
+def settings_of(**changes: Any) -> Settings:
+    usual = {"mechanism": "optimal", "epsilon": 1.0, "nats": 4, "window": "1m", "when_spent": "forecast"}
+    return parse_settings(SETTINGS.format(**{**usual, **changes}).encode(), Path("audit.yaml"))
+
+
+def model_of(symbols: int, *, sparse: bool = False) -> Model:
+    """A sticky chain; the sparse one starts at its first value and knows impossible steps."""
+    if sparse and symbols > 1:
+        rows = [_two_steps(x, symbols) for x in range(symbols)]
+        chain = Chain.from_sparse([1.0] + [0.0] * (symbols - 1), rows)
+    else:
+        source = np.random.default_rng(symbols)
+        matrix = 0.3 * source.dirichlet(np.ones(symbols), size=symbols) + 0.7 * np.eye(symbols)
+        chain = Chain.from_dense([1.0 / symbols] * symbols, matrix.tolist())
+    return parse(serialise(Categories([f"act{x}" for x in range(symbols)]), chain, {}))
+
+
+def _two_steps(x: int, symbols: int) -> tuple[object, object]:
+    following = (x + 1) % symbols
+    return ([x, following], [0.6, 0.4]) if x < following else ([following, x], [0.4, 0.6])
+
+
+@dataclass
+class Run:
+    """A finished run. Falsify `topics`, then ask for the `report`."""
+
+    settings: Settings
+    model: Model
+    topics: Memory
+    outcomes: dict[str, int] = field(default_factory=dict)
+
+    def task(self, **changes: Any) -> Task:
+        return replace(task_of(self.settings, self.model), **changes)
+
+    def report(self, **changes: Any) -> Report:
+        return asyncio.run(audit(self.task(**changes), self.topics, lambda doing, records: None))
+
+    def released(self, partition: int = 0) -> list[Kept]:
+        return self.topics.logs[RELEASED][partition]
+
+    def states(self, partition: int = 0) -> list[Kept]:
+        return self.topics.logs[CHANGELOG][partition]
+
+    def change_state(self, change: Callable[[NDArray[np.uint8]], None], place: int = -1) -> None:
+        """Falsify the bytes of a user's latest row, and put its check right again."""
+        rows = [at for at, one in enumerate(self.states()) if one.key is not None and one.key[:1] == b"u"]
+        at = rows[place]
+        row = np.frombuffer(self.states()[at].value or b"", dtype=np.uint8).copy()
+        change(row)
+        self.states()[at] = replace(self.states()[at], value=sealed(row))
+
+
+def sealed(row: NDArray[np.uint8]) -> bytes:
+    from stream.state import check_of
+
+    head, codes = row[:64].copy().view(np.int64), row[64:].copy().view(np.uint32)
+    row[2:4] = np.array([check_of(head, codes)], dtype="<u2").view(np.uint8)
+    return row.tobytes()
+
+
+def run(
+    symbols: int = 4,
+    events: int = 2_000,
+    users: int = 20,
+    *,
+    sparse: bool = False,
+    partitions: int = 1,
+    falsify: Callable[[PartitionPipeline], None] | None = None,
+    **settings: Any,
+) -> Run:
+    """Carry out random events, one in fifty of them broken, some of them late, in blocks of uneven size."""
+    chosen = settings_of(**settings)
+    model = model_of(symbols, sparse=sparse)
+    promise = compile_promise(chosen, model, RING)
+    logs: dict[str, list[list[Kept]]] = {name: [] for name in (RELEASED, CHANGELOG, DEAD, RAW)}
+    finished = Run(chosen, model, Memory(logs))
+    for partition in range(partitions):
+        for log in logs.values():
+            log.append([])
+        pipeline = PartitionPipeline(promise, RAW, TOPIC_ID.bytes, partition, new_bench(symbols))
+        if falsify is not None:
+            falsify(pipeline)
+        store = MemoryStore(StateRows(symbols, model.tag))
+        inputs = _inputs(symbols, events, users, partition)
+        logs[RAW][partition] += inputs
+        _carry_out(finished, pipeline, store, partition, inputs)
+    return finished
+
+
+def _inputs(symbols: int, events: int, users: int, partition: int) -> list[Kept]:
+    """The same first events for every number of events."""
+    draws = np.random.default_rng(1000 + partition).integers(1 << 30, size=(events, 3)).tolist()
+    return [
+        Kept(
+            offset=i,
+            key=b"user-%d-%d" % (partition, user % users),
+            value=b"broken"
+            if i % 50 == 49
+            else orjson.dumps({"activity": f"act{value % symbols}", "battery": i % 100}),
+            timestamp=START_MS + 100 * i - late % 20_000,
+            headers=(("trace", b"t"), ("cookie", b"c")),
+        )
+        for i, (value, user, late) in enumerate(draws)
+    ]
+
+
+def _carry_out(
+    finished: Run, pipeline: PartitionPipeline, store: MemoryStore, partition: int, inputs: Sequence[Kept]
+) -> None:
+    logs = finished.topics.logs
+    task = finished.task()
+    control = {"pipeline": "phones", "topic_id": str(TOPIC_ID), "partitions": len(logs[RAW])}
+    control |= {"policy": task.owner.policy, "model": task.owner.model}
+    _append(logs[CHANGELOG][partition], [Outgoing(b"c", orjson.dumps(control), START_MS)])
+    at, size = 0, 1
+    while at < len(inputs):
+        effects = pipeline.prepare(inputs[at : at + size], store)
+        _append(logs[RELEASED][partition], effects.releases)
+        _append(logs[DEAD][partition], effects.dead_letters)
+        mark = Outgoing(b"o", effects.next_offset.to_bytes(8, "big"), START_MS)
+        _append(logs[CHANGELOG][partition], [*effects.changelog, mark])
+        store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {})
+        for outcome, count in effects.outcomes.items():
+            finished.outcomes[outcome] = finished.outcomes.get(outcome, 0) + count
+        at, size = at + size, size % 97 + 13
+
+
+def _append(log: list[Kept], records: Sequence[Outgoing]) -> None:
+    """Behind each transaction stands its marker, which takes an offset and is no record."""
+    first = log[-1].offset + 2 if log else 0
+    log += [
+        Kept(first + i, record.key, record.value, record.timestamp, tuple(record.headers))
+        for i, record in enumerate(records)
+    ]
+
+
+def codes(finished: Run, **changes: Any) -> set[str]:
+    report = finished.report(**changes)
+    assert report.exit_status == (0 if report.agrees else 1)
+    return report.findings.codes()
+
+
+def differing(finished: Run) -> set[str]:
+    """The fields of states that differ; nothing else may have been found."""
+    findings = list(finished.report().findings)
+    assert {finding.code for finding in findings} == {"state_differs"}
+    return {finding.detail for finding in findings}
+
+
+def add_to_word(place: int, kind: str, amount: int) -> Callable[[Row], None]:
+    def change(row: Row) -> None:
+        word = row[place : place + np.dtype(kind).itemsize].view(kind)
+        word[0] = int(word[0]) + amount
+
+    return change
+
+
+def value_of(one: Kept) -> str:
+    return str(orjson.loads(one.value or b"")["activity"])
+
+
+def is_forecast(one: Kept) -> bool:
+    return ("outcome", b"forecast") in one.headers
+
+
+def with_value(one: Kept, value: str) -> Kept:
+    return replace(one, value=orjson.dumps({**orjson.loads(one.value or b""), "activity": value}))

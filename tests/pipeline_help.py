@@ -1,0 +1,86 @@
+"""A partition's pipeline without Kafka: settings, promise, records and store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+from step_help import KEY, TAG, policy_of, sticky_chain
+
+from beliefs.alphabet import Categories
+from beliefs.chain import Chain
+from beliefs.forward import chain_arrays
+from stream.pipeline import PartitionPipeline
+from stream.promise import Promise
+from stream.protocol.effects import Effects
+from stream.settings.model import RecordSettings
+from stream.step import Policy, new_bench
+from stream.stores.memory import MemoryStore
+from stream.stores.rows import StateRows
+
+ACTIVITIES = ("still", "walking", "running", "cycling")
+TOPIC_ID = bytes(range(16))
+
+
+@dataclass(frozen=True)
+class Record:
+    offset: int
+    value: bytes | None
+    key: bytes | None = b"u1"
+    timestamp: int = 1_700_000_000_000
+    headers: Sequence[tuple[str, bytes | None]] = ()
+
+
+def record_settings(**changes: Any) -> RecordSettings:
+    return RecordSettings.model_validate({"protect": {"path": "$.activity"}, "public": ["$.battery"], **changes})
+
+
+def promise_of(
+    record: RecordSettings | None = None,
+    policy: Policy | None = None,
+    chain: Chain | None = None,
+    pseudonym: Callable[[bytes], bytes] | None = None,
+) -> Promise:
+    return Promise(
+        pipeline="phones",
+        record=record or record_settings(),
+        alphabet=Categories(list(ACTIVITIES)),
+        chain=chain_arrays(chain or sticky_chain(len(ACTIVITIES))),
+        policy=policy or policy_of(),
+        policy_version=3,
+        policy_fingerprint=b"12345678",
+        model_version=1,
+        model_short=f"{TAG:08x}",
+        epoch_key=KEY,
+        pseudonym=pseudonym,
+    )
+
+
+class Line:
+    """One partition: blocks in, effects out, applied to its store as after a commit."""
+
+    def __init__(self, promise: Promise, partition: int = 0) -> None:
+        self.store = MemoryStore(StateRows(len(ACTIVITIES), TAG))
+        self.pipeline = PartitionPipeline(promise, "raw", TOPIC_ID, partition, new_bench(len(ACTIVITIES)))
+
+    def carry_out(self, records: Sequence[Record]) -> Effects:
+        effects = self.pipeline.prepare(records, self.store)
+        self.store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {})
+        return effects
+
+
+def walk(count: int, users: int = 5, seed: int = 0, first: int = 0) -> list[Record]:
+    source = np.random.default_rng(seed)
+    return [
+        Record(
+            offset=first + i,
+            value=orjson.dumps({"activity": ACTIVITIES[source.integers(4)], "battery": i % 100, "secret": "canary"}),
+            key=b"user-%d" % source.integers(users),
+            timestamp=1_700_000_000_000 + 1000 * i,
+            headers=[("trace", b"t%d" % i), ("cookie", b"canary")],
+        )
+        for i in range(count)
+    ]

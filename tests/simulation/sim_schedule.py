@@ -1,0 +1,314 @@
+"""One simulated run: a seed decides the records, the delays, and when processes crash, freeze, wake or lose partitions.
+
+`run(seed)` gives every violation of what the release protocol promises; `python tests/simulation/sim_schedule.py SEED`
+runs one again and tells what happened.
+"""
+
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from sim_brokers import Brokers
+from sim_loop import VirtualLoop
+from sim_pipeline import STEPS, SUM, Released, dead_letter_value, follow, keyed_noise, release_value
+from sim_worker import TOPICS, Parts, Process, WatchedStore, Worker
+
+from stream.protocol.control import PROGRESS_KEY, decode_progress
+from stream.protocol.ports import Outgoing
+
+STEPS_MAX = 60_000
+USERS = (b"ann", b"bob", b"cy")
+SESSION_SECONDS = 0.2
+SLOW_SECONDS = 12.0  # longer than a lane waits for a transaction, so that it is aborted
+FAULTS = ("crash", "crash", "crash", "freeze", "rebalance", "expire", "reset group", "stop", "refuse", "slow")
+
+
+@dataclass
+class Fault:
+    kind: str
+    at_step: int
+
+
+@dataclass
+class Outcome:
+    seed: int
+    violations: list[str] = field(default_factory=list)
+    hits: Counter[tuple[str, str]] = field(default_factory=Counter)
+    story: list[str] = field(default_factory=list)
+
+    def replay(self) -> str:
+        return f"python tests/simulation/sim_schedule.py {self.seed}"
+
+
+class Schedule:
+    """The brokers, the workers, and the hand that makes things go wrong."""
+
+    def __init__(self, seed: int, parts: Parts) -> None:
+        self.outcome = Outcome(seed)
+        self._chance = Random(seed)
+        self._parts = parts
+        self._loop: Any = VirtualLoop()  # asyncio asks for a full event loop; this one is enough for it
+        self._brokers = Brokers()
+        self._partitions = self._chance.choice((1, 1, 2))
+        self._steps = 0
+        self._all_processes: list[Process] = []
+        self._tasks: list[asyncio.Future[None]] = []
+        self._moves = 0  # takeovers under way
+        self._given_up = False
+        self._on_disk = self._chance.random() < 0.4
+        self._left_behind: dict[int, WatchedStore] = {}
+        self._owner: Worker | None = None
+        self._frozen: list[Worker] = []
+        self._faults = self._plan()
+        self._write_inputs()
+        self._last = [max(e.offset for e in self._brokers.committed(part)) for part in self._raw_parts()]
+
+    def _plan(self) -> list[Fault]:
+        count = self._chance.choice((1, 1, 2, 3, 4))
+        steps = sorted(self._chance.randrange(1, 90) for _ in range(count))
+        return [Fault(self._chance.choice(FAULTS), step) for step in steps]
+
+    def _write_inputs(self) -> None:
+        for partition in range(self._partitions):
+            part = (TOPICS.raw, partition)
+            for _ in range(self._chance.randrange(3, 14)):
+                what = self._chance.random()
+                if what < 0.08:
+                    self._brokers.mark(part)
+                elif what < 0.16:
+                    self._brokers.write(part, Outgoing(self._chance.choice(USERS), None, 0))
+                else:
+                    raw = b"%d" % self._chance.randrange(100)
+                    self._brokers.write(part, Outgoing(self._chance.choice(USERS), raw, 0))
+            self._brokers.write(part, Outgoing(self._chance.choice(USERS), b"7", 0))
+
+    def run(self) -> Outcome:
+        asyncio.events._set_running_loop(self._loop)
+        try:
+            self._move(self._new_worker, "start")
+            finished = self._loop.run(self._is_done, steps_max=STEPS_MAX)
+        finally:
+            asyncio.events._set_running_loop(None)
+        if not finished:
+            self._violate("the run did not come to an end")
+        self._check()
+        self._tear_down()
+        return self.outcome
+
+    def _is_done(self) -> bool:
+        if self._given_up:
+            return True
+        if self._moves or self._frozen or self._owner is None or not self._owner.process.alive:
+            return False
+        return all(self._is_caught_up(partition) for partition in range(self._partitions))
+
+    def _is_caught_up(self, partition: int) -> bool:
+        """Cheap question first: this is asked at every step."""
+        part = (TOPICS.raw, partition)
+        if self._brokers.group.get(part, 0) < self._last[partition] + 1:
+            return False
+        return self._mark(partition) == self._brokers.group[part]
+
+    def _mark(self, partition: int) -> int:
+        log = self._brokers.committed((TOPICS.changelog, partition))
+        marks = [entry.record.value for entry in log if entry.record and entry.record.key == PROGRESS_KEY]
+        return decode_progress(marks[-1] or b"", "") if marks else 0
+
+    def _raw_parts(self) -> list[tuple[str, int]]:
+        return [(TOPICS.raw, partition) for partition in range(self._partitions)]
+
+    # What happens
+
+    def _new_worker(self) -> Worker:
+        process = Process(len(self._all_processes) + 1, self._chance, self._on_step)
+        self._all_processes.append(process)
+        disk = dict(self._left_behind) if self._on_disk else None
+        self._left_behind = {}
+        return Worker(process, self._brokers, self._chance, self._parts, self._partitions, self._on_exit, disk)
+
+    def _on_step(self, process: Process, point: str) -> None:
+        self._steps += 1
+        while self._faults and self._steps >= self._faults[0].at_step:
+            fault = self._faults.pop(0)
+            self._tell(f"{fault.kind} of process {process.number} {point}")
+            self.outcome.hits[fault.kind, point] += 1
+            self._strike(fault.kind, process)
+
+    def _strike(self, kind: str, process: Process) -> None:
+        owner = self._owner
+        if kind == "expire":
+            for partition in range(self._partitions):
+                self._brokers.expire(f"sottovoce-{partition}")
+        elif owner is None or owner.process is not process:
+            process.alive = False  # a zombie, or one that is leaving: whatever befalls it is its end
+        elif kind == "refuse":
+            process.refused_next = True
+        elif kind == "slow":
+            process.slow_next = SLOW_SECONDS
+        elif kind == "freeze":
+            process.freeze()
+            self._frozen.append(owner)
+            self._owner = None
+            self._later(SESSION_SECONDS, lambda: self._move(self._new_worker, "take over from the frozen one"))
+            self._later(SESSION_SECONDS * self._chance.choice((0.5, 1, 1.2, 2, 4)), lambda: self._wake(owner))
+        elif kind in ("rebalance", "stop"):
+            self._owner = None
+            self._moves += 1
+            self._spawn(self._hand_over(owner, back=kind == "rebalance" and self._chance.random() < 0.5))
+        else:
+            process.alive = False
+            self._owner = None
+            self._left_behind = owner.stores
+            if kind == "reset group":
+                for part in self._raw_parts():
+                    if part in self._brokers.group:
+                        self._brokers.group[part] = self._chance.randrange(len(self._brokers.log(part)) + 1)
+            self._later(0.0, lambda: self._move(self._new_worker, "start anew"))
+
+    async def _hand_over(self, owner: Worker, *, back: bool) -> None:
+        """Partitions are taken away in good order, and go to a new process or come back."""
+        revoking = asyncio.ensure_future(owner.revoke())
+        await asyncio.wait([revoking], timeout=10)
+        self._moves -= 1
+        if back and revoking.done() and owner.process.alive and not owner.process.frozen:
+            self._move(lambda: owner, "give back")
+            return
+        self._move(self._new_worker, "give to another")
+        self._spawn(owner.sessions.close())
+
+    def _on_exit(self, worker: Worker, error: BaseException) -> None:
+        """A worker found that it must stop: the process ends, and if it was the owner a fresh one follows."""
+        self._tell(f"process {worker.process.number} stops: {type(error).__name__}")
+        self.outcome.hits["failure", type(error).__name__] += 1
+        if type(error).__name__ not in ("Fenced", "PublishFailed"):
+            self._violate(f"a worker stopped with {type(error).__name__}: {error}")
+            self._given_up = True
+        worker.process.alive = False
+        if self._owner is worker:
+            self._owner = None
+            self._later(0.01, lambda: self._move(self._new_worker, "start anew"))
+
+    def _move(self, worker_of: Callable[[], Worker], why: str) -> None:
+        if self._owner is not None and self._owner.process.alive:
+            return
+        worker = worker_of()
+        self._owner = worker
+        self._tell(f"process {worker.process.number}: {why}")
+        self._spawn(worker.assign(range(self._partitions)))
+
+    def _wake(self, worker: Worker) -> None:
+        self._tell(f"process {worker.process.number} wakes")
+        self._frozen.remove(worker)
+        worker.process.thaw()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.ensure_future(work))
+
+    def _later(self, seconds: float, action: Callable[[], None]) -> None:
+        self._moves += 1
+
+        def act() -> None:
+            self._moves -= 1
+            action()
+
+        self._loop.call_later(seconds, act)
+
+    # What must hold
+
+    def _check(self) -> None:
+        for partition in range(self._partitions):
+            expected, states = self._recount(partition)
+            seen_once = Counter(self._offsets(partition, committed=True))
+            for offset, value in expected.items():
+                if not seen_once[offset]:
+                    self._violate(f"input {partition}:{offset} was lost")
+                elif seen_once[offset] > 1:
+                    self._violate(f"input {partition}:{offset} was released {seen_once[offset]} times")
+                found = self._values(partition, offset)
+                if len(found) > 1:
+                    self._violate(f"input {partition}:{offset} has two values in the uncommitted view")
+                elif found and found != {value}:
+                    self._violate(f"input {partition}:{offset} became {found}, the recount says {value!r}")
+            self._check_states(partition, states)
+
+    def _recount(self, partition: int) -> tuple[dict[int, bytes], dict[bytes, Released]]:
+        expected: dict[int, bytes] = {}
+        states: dict[bytes, Released] = {}
+        for entry in self._brokers.committed((TOPICS.raw, partition)):
+            record = entry.record
+            if record is None:
+                continue
+            if record.value is None or record.key is None:
+                expected[entry.offset] = dead_letter_value(partition, entry.offset)
+                continue
+            noise = keyed_noise(partition, entry.offset)
+            now = follow(states.get(record.key, Released(0, 0)), record.value, noise)
+            states[record.key] = now
+            expected[entry.offset] = release_value(partition, entry.offset, now)
+        return expected, states
+
+    def _offsets(self, partition: int, *, committed: bool) -> list[int]:
+        read = self._brokers.committed if committed else self._brokers.uncommitted
+        entries = [*read((TOPICS.released, partition)), *read((TOPICS.dead_letters, partition))]
+        return [int((entry.record.value or b"").split(b":")[1]) for entry in entries if entry.record]
+
+    def _values(self, partition: int, offset: int) -> set[bytes]:
+        entries = [
+            *self._brokers.uncommitted((TOPICS.released, partition)),
+            *self._brokers.uncommitted((TOPICS.dead_letters, partition)),
+        ]
+        values = {entry.record.value or b"" for entry in entries if entry.record}
+        return {value for value in values if value.startswith(b"%d:%d:" % (partition, offset))}
+
+    def _check_states(self, partition: int, states: dict[bytes, Released]) -> None:
+        kept = {
+            e.record.key: e.record.value or b""
+            for e in self._brokers.committed((TOPICS.changelog, partition))
+            if e.record
+        }
+        mark = self._mark(partition)
+        if mark != self._brokers.group.get((TOPICS.raw, partition), 0):
+            self._violate(f"partition {partition}: the progress mark says {mark}, the group another offset")
+        store = self._owner.stores.get(partition) if self._owner else None
+        for user, state in states.items():
+            row = int.from_bytes(kept.get(b"u" + user, b"")[8 * STEPS : 8 * STEPS + 8], "little")
+            if row != state.step:
+                self._violate(f"partition {partition}: the changelog has {user!r} at step {row}, not {state.step}")
+        if store is not None:
+            heads, _, _ = store.load(list(states))
+            for (user, state), head in zip(states.items(), heads.tolist(), strict=True):
+                behind = head[STEPS] <= state.step  # the last commit may not have been taken over yet
+                if not behind or (head[STEPS] == state.step and head[SUM] != state.total):
+                    self._violate(f"partition {partition}: the store has another state of {user!r}")
+
+    def _violate(self, what: str) -> None:
+        self.outcome.violations.append(what)
+
+    def _tell(self, what: str) -> None:
+        self.outcome.story.append(f"{self._loop.time():8.3f} step {self._steps:4d}  {what}")
+
+    def _tear_down(self) -> None:
+        """Tasks of crashed processes hang for ever, which is what a crash is; now they may end."""
+        for process in self._all_processes:
+            process.over = True
+        for _ in range(20):
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+            if not self._loop.run(lambda: not asyncio.all_tasks(self._loop), steps_max=500):
+                continue
+            return
+        self._violate("some tasks cannot be ended")
+
+
+def run(seed: int, parts: Parts | None = None) -> Outcome:
+    return Schedule(seed, parts or Parts()).run()
+
+
+if __name__ == "__main__":
+    told = run(int(sys.argv[1]))
+    print("\n".join(told.story))
+    print("\n".join(told.violations) or "no violation")

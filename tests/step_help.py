@@ -1,0 +1,75 @@
+"""One block at a time without Kafka: policies, chains and events for the tests of the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from beliefs.chain import Chain
+from beliefs.forward import ChainArrays, chain_arrays
+from beliefs.rounding import INFINITE, budget_units
+from mechanisms import registry
+from mechanisms.coins import coins_of
+from mechanisms.contract import constants_table
+from stream import state
+from stream.step import SPENT_FORECAST, Bench, Events, Policy, Releases, advance, new_bench
+
+KEY = bytes(range(1, 33))
+TAG = 0x5077A0CE
+
+
+def policy_of(
+    mechanism: str = "optimal",
+    epsilon: float = 1.0,
+    budget: int = INFINITE,
+    window: int = 0,
+    when_spent: int = SPENT_FORECAST,
+) -> Policy:
+    entry = registry.MECHANISMS[mechanism]
+    units = budget_units(epsilon)
+    table = constants_table(units)
+    return Policy(entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG)
+
+
+def sticky_chain(size: int, stay: float = 0.8, seed: int = 1) -> Chain:
+    source = np.random.default_rng(seed)
+    rows = (1 - stay) * source.dirichlet(np.ones(size), size=size) + stay * np.eye(size)
+    return Chain.from_dense(source.dirichlet(np.ones(size)), rows)
+
+
+@dataclass
+class Run:
+    """Users' rows that are carried on from block to block."""
+
+    policy: Policy
+    chain: Chain
+    users: int
+    heads: state.Integers = field(init=False)
+    codes: state.Codes = field(init=False)
+    bench: Bench = field(init=False)
+    arrays: ChainArrays = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.heads, self.codes = state.new_users(self.users, self.chain.size)
+        self.bench = new_bench(self.chain.size)
+        self.arrays = chain_arrays(self.chain)
+
+    def block(self, events: Events) -> Releases:
+        coins = coins_of(KEY, events.offset)
+        return advance(self.policy, self.arrays, self.bench, self.heads, self.codes, events, coins)
+
+
+def events_of(count: int, users: int, size: int, seed: int = 0, first_offset: int = 0, every_ms: int = 10) -> Events:
+    source = np.random.default_rng(seed)
+    offset = np.arange(first_offset, first_offset + count, dtype=np.int64)
+    return Events(
+        slot=source.integers(0, users, count),
+        offset=offset,
+        time=offset * every_ms,
+        symbol=source.integers(0, size, count),
+    )
+
+
+def part(events: Events, start: int, end: int) -> Events:
+    return Events(*(array[start:end].copy() for array in events))

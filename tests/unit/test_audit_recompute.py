@@ -1,0 +1,101 @@
+"""The auditor's own arithmetic gives the pipeline's bits, whatever the mechanism, the model and the budget."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from audit_world import model_of, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beliefs.forward import chain_arrays
+from beliefs.rounding import INFINITE, budget_units, log_units_up
+from mechanisms.contract import constants_table
+from stream.audit.amounts import constants_by_level, exponential, log_units, units_within
+from stream.audit.law import law_of
+from stream.state import new_users
+
+MECHANISMS = ("optimal", "marginal_preserving", "published_crr")
+WHEN_SPENT = ("forecast", "forecast_draw", "suppress", "stop")
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("when_spent", WHEN_SPENT)
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("symbols", [1, 2, 10, 100])
+def test_the_audit_agrees_with_the_changelog_to_the_last_bit(
+    mechanism: str, when_spent: str, sparse: bool, symbols: int
+) -> None:
+    finished = run(symbols, events=1200, users=12, sparse=sparse, mechanism=mechanism, when_spent=when_spent)
+    report = finished.report()
+    assert [finding.as_json() for finding in report.findings] == []
+    assert report.tally.released == finished.outcomes["released"]
+    assert report.tally.forecast == finished.outcomes["forecast"]
+    assert report.tally.suppressed == finished.outcomes["suppressed"]
+    assert report.dead_letters == finished.outcomes["dead_lettered"] == 24
+    assert report.inputs == 1200
+
+
+@pytest.mark.parametrize("settings", [{"nats": "unlimited"}, {"window": "forever"}, {"epsilon": 8.0, "nats": 20}])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_it_agrees_under_other_budgets(mechanism: str, settings: dict[str, object]) -> None:
+    report = run(5, events=800, mechanism=mechanism, **settings).report()
+    assert [finding.as_json() for finding in report.findings] == []
+
+
+@pytest.mark.parametrize("mechanism", ["optimal", "marginal_preserving"])
+def test_it_agrees_where_beliefs_fall_below_the_smallest_that_is_kept(mechanism: str) -> None:
+    """A hundred values in a ring: in a minute of forecasts a belief falls below 2^-126, and its drift is unknown from
+    then on.
+
+    In the next minute there are releases again, built and charged for a belief that may be anything.
+    """
+    finished = run(100, events=3000, users=5, sparse=True, mechanism=mechanism, nats=2)
+    states = [one.value or b"" for one in finished.states() if one.key is not None and one.key[:1] == b"u"]
+    unknown = [row for row in states if row[60:64] == b"\xff" * 4]
+    assert len({row[16:24] for row in unknown}) > 5
+    assert finished.report().agrees
+
+
+def test_all_outcomes_occur_in_these_runs() -> None:
+    outcomes = run(4, events=1200, users=12, when_spent="suppress").outcomes
+    outcomes |= {name: count for name, count in run(4, events=1200, users=12).outcomes.items() if count}
+    assert all(outcomes[name] for name in ("released", "forecast", "suppressed", "dead_lettered"))
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True).map(abs))
+def test_logarithms_are_those_of_the_ledger(ratio: float) -> None:
+    assert log_units(ratio) == log_units_up(ratio)
+
+
+@given(st.floats(min_value=1e-12, max_value=32.0))
+def test_constants_are_those_of_the_mechanisms(epsilon: float) -> None:
+    units = budget_units(epsilon)
+    assert units_within(epsilon) == units
+    assert np.array_equal(constants_by_level(units), constants_table(units))
+
+
+@given(st.integers(min_value=1, max_value=32 * 2**40))
+def test_the_exponential_is_right_to_the_last_place(units: int) -> None:
+    near = math.exp(units / 2**40)
+    assert abs(exponential(units) / Fraction(near) - 1) < Fraction(1, 2**47)
+
+
+def test_an_unlimited_budget_is_without_bound() -> None:
+    assert units_within(math.inf) == INFINITE == budget_units(math.inf)
+
+
+@pytest.mark.parametrize("symbols", [1, 2, 10, 100])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_contraction_is_worked_out_alike(symbols: int, sparse: bool) -> None:
+    chain = model_of(symbols, sparse=sparse).chain
+    assert law_of(chain).contraction == chain_arrays(chain).contraction
+
+
+def test_a_new_user_is_what_the_engine_takes_it_for() -> None:
+    heads, codes = new_users(1, 3)
+    assert heads[0, 6] == 0
+    assert not codes.any()
