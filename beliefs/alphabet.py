@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from beliefs.checks import Invalid, kind_of
 
 SIZE_MAX = 1 << 16
-"""State is four bytes a value and user, 256 KiB at this size; and the rounding of longer sums would use up the margin that
-mechanisms keep below epsilon (`SHAVE_UNITS` in `mechanisms/contract.py`)."""
+"""State is four bytes a value and user, 256 KiB at this size; and the rounding of longer sums would use up the margin
+that mechanisms keep below epsilon (`SHAVE_UNITS` in `mechanisms/contract.py`)."""
 
 INTEGER_MAX = (1 << 53) - 1
 """Beyond this, JSON readers that keep numbers as doubles no longer agree on which integer was meant."""

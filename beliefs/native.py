@@ -27,7 +27,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _ROOT = Path(__file__).resolve().parent.parent
 # Kernels live in these places only.
-_SOURCES = ("beliefs/**/*.py", "mechanisms/**/*.py", "stream/*.py", "stream/records/*.py", "stream/engine/batches.py")
+_SOURCES = (
+    "beliefs/**/*.py",
+    "mechanisms/**/*.py",
+    "stream/*.py",
+    "stream/records/*.py",
+    "stream/engine/batches.py",
+    "stream/engine/checksum.py",
+)
 
 
 def _source_digest() -> str:

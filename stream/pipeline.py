@@ -1,10 +1,9 @@
 """The straight line of one block: records in, effects out; nothing here waits, and nothing becomes visible here.
 
-    records.parse -> the users' rows -> the offsets' coins -> step.advance -> released records, dead letters, changed
-    rows
+    records.columns -> the users' rows -> the offsets' coins -> step.advance -> releases, dead letters, changed rows
 
 The same records, rows, policy and key give the same effects, byte for byte, on any machine and however often they are
-repeated.
+repeated. A block stays in columns from one end to the other: thousands of events cost a few dozen calls.
 """
 
 from __future__ import annotations
@@ -13,22 +12,25 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanisms.coins import coins_of, partition_key
+from mechanisms.contract import Integers
 from stream import names
+from stream.decimals import decimals
 from stream.promise import Promise
+from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
 from stream.protocol.ports import InputRecord, Outgoing, UserStore
+from stream.protocol.texts import Texts
+from stream.records.columns import ColumnReader, Columns, ColumnWriter
 from stream.records.dead_letters import dead_letter
-from stream.records.parse import Reader
-from stream.records.release import Writer, chosen_headers
-from stream.records.shapes import Block, Rejected
-from stream.release_ids import release_ids
-from stream.state import to_rows
+from stream.records.release import chosen_headers
+from stream.records.shapes import Rejected
+from stream.release_ids import release_id_texts
+from stream.state import row_matrix
 from stream.step import FORECAST, RELEASED, REPLAYED, Bench, Events, Releases, advance
 
-Integers = NDArray[np.int64]
+_HEADER_NAMES = tuple(name.encode() for name in names.OWN_HEADERS)
 
 
 class PartitionPipeline:
@@ -41,51 +43,42 @@ class PartitionPipeline:
         self._partition = partition
         self._bench = bench
         self._coin_key = partition_key(promise.epoch_key, promise.pipeline, topic_id, partition)
-        self._reader = Reader(promise.record, promise.alphabet)
-        self._writer = Writer(promise.record, promise.alphabet)
+        self._reader = ColumnReader(promise.record, promise.alphabet)
+        self._writer = ColumnWriter(promise.record, promise.alphabet)
         self._chosen = frozenset(promise.record.headers)
-        self._policy_header = (names.HEADER_POLICY, promise.policy_name.encode())
-        self._model_header = (names.HEADER_MODEL, promise.model_name.encode())
-        self._outcome_header = (names.HEADER_OUTCOME, names.FORECAST.encode())
 
     def prepare(self, records: Sequence[InputRecord], store: UserStore) -> Effects:
-        block = self._reader.read_block(records)
-        users = self._released_keys(block.users)
+        columns = self._reader.read(records)
+        users = self._released_keys(columns.users)
         if store.unreadable:
-            block, users = _without_unreadable(block, users, store)
+            columns, users = _without_unreadable(columns, users, store)
         slots: dict[bytes, int] = {}
         slot = np.array([slots.setdefault(user, len(slots)) for user in users], dtype=np.int64)
         keys = list(slots)
         rows = store.load(keys)
         before = rows.heads.copy()
-        offsets = np.array([records[position].offset for position in block.positions], dtype=np.int64)
-        events = Events(
-            slot=slot,
-            offset=offsets,
-            time=np.array(block.times, dtype=np.int64),
-            symbol=np.array(block.symbols, dtype=np.int64),
-        )
-        coins = coins_of(self._coin_key, offsets)
+        events = Events(slot=slot, offset=columns.offsets, time=columns.times, symbol=columns.symbols)
+        coins = coins_of(self._coin_key, columns.offsets)
         promise = self._promise
         releases = advance(promise.policy, promise.chain, self._bench, rows.heads, rows.codes, events, coins)
         changed = np.unique(slot[releases.outcome != REPLAYED])
         heads, codes = rows.heads[changed], rows.codes[changed]
         changed_keys = [keys[i] for i in changed.tolist()]
-        timestamp = max(0, records[-1].timestamp)
         told = releases.outcome == RELEASED
         return Effects(
             next_offset=records[-1].offset + 1,
-            releases=self._releases(records, block, users, offsets, releases),
-            dead_letters=self._dead_letters(records, block),
-            changelog=[
-                Outgoing(names.CHANGELOG_USER_PREFIX + key, row, timestamp)
-                for key, row in zip(changed_keys, to_rows(heads, codes), strict=True)
-            ],
+            releases=self._releases(records, columns, users, releases),
+            dead_letters=self._dead_letters(records, columns),
+            changelog=RecordBlock(
+                keys=Texts.of([names.CHANGELOG_USER_PREFIX + key for key in changed_keys]),
+                values=Texts.of_rows(row_matrix(heads, codes)),
+                timestamps=np.full(len(changed_keys), max(0, records[-1].timestamp), dtype=np.int64),
+            ),
             keys=changed_keys,
             heads=heads,
             codes=codes,
-            outcomes=_count_outcomes(releases, len(block.rejected)),
-            reasons=Counter(rejected.reason for _, rejected in block.rejected),
+            outcomes=_count_outcomes(releases, len(columns.rejected)),
+            reasons=Counter(rejected.reason for _, rejected in columns.rejected),
             upper_units=releases.upper[told],
             lower_units=releases.lower[told],
             before=before[changed],
@@ -100,61 +93,54 @@ class PartitionPipeline:
         return [known[user] for user in users]
 
     def _releases(
-        self,
-        records: Sequence[InputRecord],
-        block: Block,
-        users: list[bytes],
-        offsets: Integers,
-        releases: Releases,
-    ) -> list[Outgoing]:
+        self, records: Sequence[InputRecord], columns: Columns, users: list[bytes], releases: Releases
+    ) -> RecordBlock:
+        """One record for each event that leaves a trace; a suppressed one is a gap in its user's steps."""
         visible = np.flatnonzero(releases.symbol >= 0)
-        order = visible.tolist()
-        complete = len(order) == len(users)
-        documents = block.documents if complete else [block.documents[i] for i in order]
-        values = self._writer.values(documents, releases.symbol[visible].tolist())
-        ids = release_ids(self._topic_id, self._partition, offsets[visible], self._promise.policy_fingerprint)
-        steps = releases.step[visible].tolist()
-        policy, model, forecast = self._policy_header, self._model_header, self._outcome_header
-        id_name, step_name = names.HEADER_RELEASE_ID, names.HEADER_STEP
-        headers = [
-            [(id_name, id_), policy, model, (step_name, b"%d" % step)] for id_, step in zip(ids, steps, strict=True)
-        ]
-        forecasts = np.flatnonzero(releases.outcome[visible] == FORECAST).tolist()
-        for place in forecasts:
-            headers[place].append(forecast)
-        if self._chosen:
-            for place, i in enumerate(order):
-                headers[place].extend(chosen_headers(records[block.positions[i]].headers, self._chosen))
-        times = block.times
-        return [Outgoing(users[i], value, times[i], own) for i, value, own in zip(order, values, headers, strict=True)]
+        promise = self._promise
+        offsets = columns.offsets[visible]
+        forecast = (releases.outcome[visible] == FORECAST).astype(np.int8)
+        return RecordBlock(
+            keys=Texts.of(users if visible.shape[0] == len(users) else [users[i] for i in visible.tolist()]),
+            values=self._writer.texts(columns, visible, releases.symbol[visible]),
+            timestamps=columns.times[visible],
+            header_names=_HEADER_NAMES,
+            header_values=(
+                release_id_texts(self._topic_id, self._partition, offsets, promise.policy_fingerprint),
+                promise.policy_name.encode(),
+                promise.model_name.encode(),
+                decimals(releases.step[visible]),
+                names.FORECAST.encode(),
+            ),
+            header_masks=(None, None, None, None, forecast),
+            extra=self._extra_headers(records, columns.positions[visible]),
+        )
 
-    def _dead_letters(self, records: Sequence[InputRecord], block: Block) -> list[Outgoing]:
+    def _extra_headers(
+        self, records: Sequence[InputRecord], positions: Integers
+    ) -> list[list[tuple[str, bytes]]] | None:
+        if not self._chosen:
+            return None
+        return [chosen_headers(records[position].headers, self._chosen) for position in positions.tolist()]
+
+    def _dead_letters(self, records: Sequence[InputRecord], columns: Columns) -> list[Outgoing]:
         letters = []
-        for position, rejected in block.rejected:
+        for position, rejected in columns.rejected:
             record = records[position]
             value = dead_letter(rejected, self._topic, self._partition, record.offset)
             letters.append(Outgoing(None, value, max(0, record.timestamp)))
         return letters
 
 
-def _without_unreadable(block: Block, users: list[bytes], store: UserStore) -> tuple[Block, list[bytes]]:
+def _without_unreadable(columns: Columns, users: list[bytes], store: UserStore) -> tuple[Columns, list[bytes]]:
     """The block without the events of users whose stored row cannot be trusted: those go to the dead letters."""
-    unreadable = store.unreadable
-    kept = [i for i, user in enumerate(users) if user not in unreadable]
-    refused = [
-        (block.positions[i], Rejected(names.STATE_UNREADABLE, "$"))
-        for i, user in enumerate(users)
-        if user in unreadable
-    ]
-    remaining = Block(
-        positions=[block.positions[i] for i in kept],
-        users=[block.users[i] for i in kept],
-        symbols=[block.symbols[i] for i in kept],
-        times=[block.times[i] for i in kept],
-        documents=[block.documents[i] for i in kept],
-        rejected=sorted(block.rejected + refused),
-    )
-    return remaining, [users[i] for i in kept]
+    refused = np.array([user in store.unreadable for user in users], dtype=np.bool_)
+    kept = np.flatnonzero(~refused)
+    remaining = columns.only(kept)
+    reason = Rejected(names.STATE_UNREADABLE, "$")
+    added = [(position, reason) for position in columns.positions[refused].tolist()]
+    remaining.rejected = sorted(columns.rejected + added)
+    return remaining, [users[i] for i in kept.tolist()]
 
 
 def _count_outcomes(releases: Releases, dead_letters: int) -> dict[str, int]:

@@ -48,7 +48,7 @@ _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 def release_ids(topic_id: bytes, partition: int, offsets: Integers, fingerprint: bytes) -> list[bytes]:
     """The ids of the given offsets, as 32 hexadecimal characters each."""
-    return list(release_id_texts(topic_id, partition, offsets, fingerprint).texts())
+    return release_id_texts(topic_id, partition, offsets, fingerprint).all()
 
 
 def release_id_texts(topic_id: bytes, partition: int, offsets: Integers, fingerprint: bytes) -> Texts:

@@ -119,14 +119,20 @@ def decode_belief(codes: Codes, bits: Integers) -> None:
         bits[x] = 0 if code == 0 else (code + _BIAS) << _SHIFT
 
 
-def to_rows(heads: Integers, codes: Codes) -> list[bytes]:
+def row_matrix(heads: Integers, codes: Codes) -> NDArray[np.uint8]:
+    """The rows of these users, one below the other."""
     users = heads.shape[0]
     width = row_bytes(codes.shape[1])
     joined = np.empty((users, width), dtype=np.uint8)
     joined[:, :HEAD_BYTES] = np.ascontiguousarray(heads).view(np.uint8).reshape(users, HEAD_BYTES)
     joined[:, HEAD_BYTES:] = np.ascontiguousarray(codes).view(np.uint8).reshape(users, width - HEAD_BYTES)
-    whole = joined.tobytes()
-    return [whole[start : start + width] for start in range(0, users * width, width)]
+    return joined
+
+
+def to_rows(heads: Integers, codes: Codes) -> list[bytes]:
+    width = row_bytes(codes.shape[1])
+    whole = row_matrix(heads, codes).tobytes()
+    return [whole[start : start + width] for start in range(0, len(whole), width)]
 
 
 def from_rows(rows: Sequence[bytes], symbols: int, tag: int) -> tuple[Integers, Codes, NDArray[np.int8]]:

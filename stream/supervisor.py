@@ -68,7 +68,10 @@ class Supervisor:
         while True:
             started = loop.time()
             status = await self._one_worker()
-            if self._stopping.is_set() or status == EXIT_REFUSED:
+            if self._stopping.is_set():
+                # A worker that was stopped before it took signals over had nothing to finish.
+                return EXIT_DONE if status == -signal.SIGTERM else status
+            if status == EXIT_REFUSED:
                 return status
             pause = self._pauses.next(pause, loop.time() - started)
             log.warning("The worker stopped (%s); a fresh one starts in %.1f s.", _in_words(status), pause)

@@ -36,16 +36,16 @@ EPOCH = Epoch(1, "2024-01-01", b"audit-audit-audit-audit-audit-au")
 RING = KeyRing((EPOCH,), EPOCH)
 START_MS = 1_700_000_000_000
 Row = NDArray[np.uint8]
-RELEASED, CHANGELOG, DEAD, RAW = "phones.released", "phones-beliefs-changelog", "phones.dead", "phones.raw"
+RELEASED, CHANGELOG = "phones.released", "phones-beliefs-changelog"
 
 SETTINGS = """\
 version: 1
-pipeline: {{name: phones}}
+pipeline: {{name: {name}}}
 kafka:
-  brokers: [127.0.0.1:9092]
-  raw_topic: phones.raw
-  released_topic: phones.released
-  dead_letter_topic: phones.dead
+  brokers: [{broker}]
+  raw_topic: {name}.raw
+  released_topic: {name}.released
+  dead_letter_topic: {name}.dead
 record:
   user: key
   protect: {{path: $.activity}}
@@ -98,9 +98,19 @@ class Memory:
         return self.group
 
 
+USUAL: dict[str, Any] = {
+    "name": "phones",
+    "broker": "127.0.0.1:9092",
+    "mechanism": "optimal",
+    "epsilon": 1.0,
+    "nats": 4,
+    "window": "1m",
+    "when_spent": "forecast",
+}
+
+
 def settings_of(**changes: Any) -> Settings:
-    usual = {"mechanism": "optimal", "epsilon": 1.0, "nats": 4, "window": "1m", "when_spent": "forecast"}
-    return parse_settings(SETTINGS.format(**{**usual, **changes}).encode(), Path("audit.yaml"))
+    return parse_settings(SETTINGS.format(**{**USUAL, **changes}).encode(), Path("audit.yaml"))
 
 
 def model_of(symbols: int, *, sparse: bool = False) -> Model:
@@ -172,17 +182,19 @@ def run(
     chosen = settings_of(**settings)
     model = model_of(symbols, sparse=sparse)
     promise = compile_promise(chosen, model, RING)
-    logs: dict[str, list[list[Kept]]] = {name: [] for name in (RELEASED, CHANGELOG, DEAD, RAW)}
+    kafka = chosen.kafka
+    topics = (kafka.released_topic, chosen.changelog_topic, kafka.dead_letter_topic, kafka.raw_topic)
+    logs: dict[str, list[list[Kept]]] = {topic: [] for topic in topics}
     finished = Run(chosen, model, Memory(logs))
     for partition in range(partitions):
         for log in logs.values():
             log.append([])
-        pipeline = PartitionPipeline(promise, RAW, TOPIC_ID.bytes, partition, new_bench(symbols))
+        pipeline = PartitionPipeline(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, new_bench(symbols))
         if falsify is not None:
             falsify(pipeline)
         store = MemoryStore(StateRows(symbols, model.tag))
         inputs = _inputs(symbols, events, users, partition)
-        logs[RAW][partition] += inputs
+        logs[kafka.raw_topic][partition] += inputs
         _carry_out(finished, pipeline, store, partition, inputs)
     return finished
 
@@ -207,18 +219,17 @@ def _inputs(symbols: int, events: int, users: int, partition: int) -> list[Kept]
 def _carry_out(
     finished: Run, pipeline: PartitionPipeline, store: MemoryStore, partition: int, inputs: Sequence[Kept]
 ) -> None:
-    logs = finished.topics.logs
-    task = finished.task()
-    control = {"pipeline": "phones", "topic_id": str(TOPIC_ID), "partitions": len(logs[RAW])}
-    control |= {"policy": task.owner.policy, "model": task.owner.model}
-    _append(logs[CHANGELOG][partition], [Outgoing(b"c", orjson.dumps(control), START_MS)])
+    released, changelog, dead, _ = (log[partition] for log in finished.topics.logs.values())
+    owner = finished.task().owner
+    control = {"pipeline": owner.pipeline, "topic_id": str(TOPIC_ID), "policy": owner.policy, "model": owner.model}
+    _append(changelog, [Outgoing(b"c", orjson.dumps(control), START_MS)])
     at, size = 0, 1
     while at < len(inputs):
         effects = pipeline.prepare(inputs[at : at + size], store)
-        _append(logs[RELEASED][partition], effects.releases)
-        _append(logs[DEAD][partition], effects.dead_letters)
+        _append(released, effects.releases)
+        _append(dead, effects.dead_letters)
         mark = Outgoing(b"o", effects.next_offset.to_bytes(8, "big"), START_MS)
-        _append(logs[CHANGELOG][partition], [*effects.changelog, mark])
+        _append(changelog, [*effects.changelog, mark])
         store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {})
         for outcome, count in effects.outcomes.items():
             finished.outcomes[outcome] = finished.outcomes.get(outcome, 0) + count

@@ -14,12 +14,7 @@ from beliefs.native import kernel
 from mechanisms.contract import TOTAL, Constant, Floats, Integers, Workspace, outward
 from mechanisms.sequence.heap import build, drop_top
 
-LOWER = int(Constant.LOWER)
-REVEAL = int(Constant.REVEAL)
-UPPER = int(Constant.UPPER)
-CAP = int(Constant.CAP)
-FLOOR = int(Constant.FLOOR)
-PAD = int(Constant.PAD)
+LOWER, REVEAL, UPPER, CAP, FLOOR, PAD = (int(place) for place in Constant)
 
 # Places in work.size.
 COUNT, TAKEN, DONOR, REST, LENT, TAIL_EXISTS = 0, 1, 2, 3, 4, 5
@@ -191,8 +186,7 @@ def _to_integers(constants: Floats, work: Workspace, own: float, passing: float,
         rest -= work.base[i]
     work.size[REST] = rest
     work.size[LENT] = 0
-    through_z = 0
-    from_z = 0
+    through_z, from_z = 0, 0
     if count > taken:
         through_z = min(int(rest * passing), rest)
         from_z = min(int(rest * own), rest)

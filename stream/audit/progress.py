@@ -20,6 +20,7 @@ class Shown:
         self._wrote = False
 
     def __enter__(self) -> Shown:
+        self._write("audit: begins; the first one on a machine compiles its arithmetic for some seconds")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -32,7 +33,10 @@ class Shown:
         now = time.monotonic()
         if now - self._said < (MOVE_SECONDS if self._moves else LINE_SECONDS):
             return
-        self._said, self._wrote = now, True
-        text = "audit: " + ", ".join(f"{count:,} {name}" for name, count in self._counts.items())
+        self._said = now
+        self._write("audit: " + ", ".join(f"{count:,} {name}" for name, count in self._counts.items()))
+
+    def _write(self, text: str) -> None:
+        self._wrote = True
         self._out.write(f"\r\x1b[K{text}" if self._moves else f"{text}\n")
         self._out.flush()

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from beliefs.rounding import INFINITE
+from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, one_day, without_budget
 from stream.commands.prose import write_explanation
-from stream.commands.report import errors_told, say, say_json
+from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
 
@@ -20,7 +21,9 @@ ANY_MODEL: Final = 2
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
     """Print the explanation as text, or its figures as JSON."""
     with errors_told(as_json=as_json):
-        facts = explain(open_pipeline(file, os.environ), events_per_day)
+        opened = open_pipeline(file, os.environ)
+        with compiling_told(hint):
+            facts = explain(opened, events_per_day)
         if as_json:
             say_json({"ok": True, **facts})
         else:

@@ -28,6 +28,12 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def hint(text: str) -> None:
+    """For whoever waits in front of the terminal; programs read standard output."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
 def say_json(document: Mapping[str, Any]) -> None:
     """One JSON object a line of output; infinity, which JSON does not have, is the text "inf"."""
     sys.stdout.write(json.dumps(_finite(document), indent=2, ensure_ascii=True, allow_nan=False) + "\n")

@@ -1,38 +1,18 @@
-"""`sottovoce run`: a supervisor and its worker, or the worker alone where something else starts it again."""
+"""`sottovoce run`: a supervisor and its worker, or the worker alone where something else starts it again.
 
-import asyncio
-import logging
-import os
+The supervisor loads next to nothing, so that it is there within a fraction of a second and can be told to stop from
+then on; whether settings, model and keys are in order is for the worker to say, and a refusal ends both.
+"""
+
 import signal
 import sys
-from collections.abc import Callable
-from importlib.metadata import version as version_of
 from pathlib import Path
-from socket import gethostname
-from typing import NamedTuple
-from uuid import UUID
+from types import FrameType
 
-from stream.admin import AdminServer, AdminSettings
 from stream.commands.report import errors_told
-from stream.engine.connection import Connection, connection_of
-from stream.engine.memory import settle
-from stream.engine.plan import Plan
-from stream.engine.topic_ids import TopicFacts
-from stream.engine.worker import Job, work
-from stream.metrics.meter import Meter, MeterSettings
-from stream.metrics.observer import MeterObserver
-from stream.names import DISTRIBUTION, EXIT_DONE
-from stream.opening import Opened, open_pipeline
-from stream.pipeline import PartitionPipeline
-from stream.protocol.control import Control
-from stream.protocol.lane import LaneLimits
-from stream.protocol.ports import Pipeline, UserStore
-from stream.protocol.publish import Topics
-from stream.state import row_bytes
-from stream.step import new_bench
-from stream.stores.memory import MemoryStore
-from stream.stores.rows import StateRows
-from stream.supervisor import RESTARTS_VARIABLE, is_supervised, supervise, watch_lifeline
+from stream.logs import log_to_stderr
+from stream.names import EXIT_DONE
+from stream.supervisor import is_supervised, supervise
 
 # The worker needs this much of its drain time for leaving Faust after the lanes have finished.
 SUPERVISOR_MARGIN_SECONDS = 1.0
@@ -40,137 +20,21 @@ SUPERVISOR_MARGIN_SECONDS = 1.0
 
 def run_command(file: Path, supervised: bool = True) -> int:
     """Run until told to stop. Unsupervised, the exit status says whether to start again: 3 yes, 2 no."""
-    _log_to_stderr()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stop_before_anything_began)
+    log_to_stderr()
     with errors_told():
-        opened = open_pipeline(file, os.environ)
-        connection = connection_of(opened.settings.kafka, os.environ)
         if supervised and not is_supervised():
-            command = (sys.executable, "-m", "stream", "run", str(file))
-            drain = opened.settings.limits.drain / 1000
-            return supervise(command, stop_seconds=drain + SUPERVISOR_MARGIN_SECONDS)
-        for warning in opened.warnings:
-            logging.getLogger(DISTRIBUTION).warning("%s", warning)
-        asyncio.run(_work(opened, connection))
+            from stream.settings.load import load_settings
+
+            stop_seconds = load_settings(file).limits.drain / 1000 + SUPERVISOR_MARGIN_SECONDS
+            return supervise((sys.executable, "-m", "stream", "run", str(file)), stop_seconds=stop_seconds)
+        from stream.commands.worker import run_worker
+
+        run_worker(file)
     return EXIT_DONE
 
 
-async def _work(opened: Opened, connection: Connection) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    watch_lifeline(stop.set)
-    meter = Meter(_meter_settings(opened))
-    job = _job(opened, connection, meter)
-    admin = opened.settings.admin
-    warm_up(job)
-    settle()
-    server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
-    await server.start()
-    try:
-        await work(job, stop)
-    finally:
-        await server.stop()
-
-
-def _job(opened: Opened, connection: Connection, meter: Meter) -> Job:
-    stores: dict[int, UserStore] = {}
-    return Job(
-        plan=plan_of(opened, connection),
-        codec=StateRows(opened.model.chain.size, opened.model.tag),
-        control=lambda raw: control_of(opened, raw),
-        pipelines=lambda raw: pipelines_of(opened, raw),
-        observer=MeterObserver(meter, lambda partition: stores[partition].all_heads()),
-        stores=stores,
-    )
-
-
-class _NoRecord(NamedTuple):
-    """A record that no pipeline can read."""
-
-    offset: int = 0
-    timestamp: int = 0
-    key: bytes | None = None
-    value: bytes | None = None
-    headers: tuple[tuple[str, bytes | None], ...] = ()
-
-
-def warm_up(job: Job) -> None:
-    """Compile or load every kernel before the group is joined: it takes seconds without any heartbeat."""
-    facts = TopicFacts(job.plan.topics.raw, UUID(int=0), 1, led=True)
-    job.pipelines(facts)(0).prepare([_NoRecord()], MemoryStore(job.codec))
-
-
-def plan_of(opened: Opened, connection: Connection) -> Plan:
-    settings = opened.settings
-    kafka = settings.kafka
-    folder = settings.store.folder
-    return Plan(
-        pipeline=settings.pipeline.name,
-        connection=connection,
-        topics=Topics(kafka.raw_topic, kafka.released_topic, kafka.dead_letter_topic, settings.changelog_topic),
-        instance_id=kafka.group_instance or f"{settings.pipeline.name}-{gethostname()}",
-        record_bytes=settings.record.max_bytes,
-        row_bytes=row_bytes(opened.model.chain.size),
-        replication_factor=kafka.replication_factor,
-        session_timeout_ms=kafka.session_timeout,
-        drain_seconds=settings.limits.drain / 1000,
-        store_folder=None if settings.store.kind == "memory" or folder is None else Path(folder),
-        limits=LaneLimits(
-            max_block_records=settings.limits.max_block_records,
-            room_records=max(LaneLimits().room_records, 2 * settings.limits.max_block_records),
-        ),
-    )
-
-
-def control_of(opened: Opened, raw: TopicFacts) -> Control:
-    """Whose beliefs this worker reads and writes."""
-    return Control(
-        pipeline=opened.settings.pipeline.name,
-        topic_id=str(raw.id),
-        partitions=raw.partitions,
-        policy=opened.promise.policy_name,
-        model=opened.promise.model_name,
-        key_epoch=opened.ring.current.number,
-        key_fingerprint=opened.ring.current.fingerprint,
-        first_key_fingerprint=opened.ring.first.fingerprint,
-    )
-
-
-def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
-    """The pipeline of each partition.
-
-    They share one bench: a block is prepared without a pause, so never two at once.
-    """
-    bench = new_bench(opened.model.chain.size)
-
-    def of_partition(partition: int) -> Pipeline:
-        return PartitionPipeline(opened.promise, raw.name, raw.id.bytes, partition, bench)
-
-    return of_partition
-
-
-def _meter_settings(opened: Opened) -> MeterSettings:
-    settings, policy = opened.settings, opened.promise.policy
-    return MeterSettings(
-        pipeline=settings.pipeline.name,
-        policy=opened.promise.policy_name,
-        model=opened.promise.model_name,
-        mechanism=settings.mechanism.name,
-        epsilon=policy.epsilon,
-        upper_budget=policy.budget,
-        lower_budget=policy.budget,
-        row_bytes=row_bytes(opened.model.chain.size),
-        version=version_of(DISTRIBUTION),
-        near_share=settings.metrics.near_budget,
-        small_count_floor=settings.metrics.small_count_floor,
-        restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
-    )
-
-
-def _log_to_stderr() -> None:
-    """Our own words from INFO on, the libraries' only when they are errors: at finer levels they print records."""
-    logging.basicConfig(
-        level=logging.ERROR, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
-    )
-    logging.getLogger(DISTRIBUTION).setLevel(logging.INFO)
+def _stop_before_anything_began(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 the signal's signature
+    """Until the worker's or the supervisor's own loop takes signals over, there is nothing to finish."""
+    raise SystemExit(EXIT_DONE)

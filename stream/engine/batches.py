@@ -8,19 +8,18 @@ encoding them, which is the time of the release itself.
 """
 
 import struct
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.native import kernel
+from stream.engine.checksum import crc32c
 from stream.protocol.columns import RecordBlock
 from stream.protocol.texts import Texts
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
-Crc = Callable[[memoryview], int]
 
 # base offset, length, leader's epoch, magic, checksum | attributes, last offset delta, first and last timestamp,
 # producer id, producer epoch, base sequence, number of records.
@@ -49,7 +48,7 @@ class Batch(NamedTuple):
     last_timestamp: int
 
 
-def seal(batch: Batch, producer_id: int, producer_epoch: int, base_sequence: int, crc: Crc) -> bytearray:
+def seal(batch: Batch, producer_id: int, producer_epoch: int, base_sequence: int) -> bytearray:
     """Write the header of the batch and answer the whole of it."""
     buffer = batch.buffer
     HEADER.pack_into(
@@ -69,12 +68,12 @@ def seal(batch: Batch, producer_id: int, producer_epoch: int, base_sequence: int
         base_sequence,
         batch.records,
     )
-    _CHECKSUM.pack_into(buffer, _CHECKSUM_AT, crc(memoryview(buffer)[_CHECKED_FROM:]))
+    _CHECKSUM.pack_into(buffer, _CHECKSUM_AT, crc32c(memoryview(buffer)[_CHECKED_FROM:]))
     return buffer
 
 
 def encode(block: RecordBlock, batch_bytes: int) -> list[Batch]:
-    """The batches of a block without `extra`; none is larger than `batch_bytes` unless it is a single record."""
+    """The batches of a block without `extra`; each stays below `batch_bytes`, as the library's do, or is one record."""
     count = len(block)
     if not count:
         return []
@@ -102,8 +101,9 @@ def encode(block: RecordBlock, batch_bytes: int) -> list[Batch]:
 
 
 def warm_up() -> None:
-    """Compile the kernel, or load it; the first time takes seconds."""
-    encode(RecordBlock(None, Texts.of([b""]), np.zeros(1, np.int64)), 0)
+    """Compile the kernels, or load them; the first time takes seconds."""
+    for batch in encode(RecordBlock(None, Texts.of([b""]), np.zeros(1, np.int64), (b"",), (b"",)), 0):
+        seal(batch, 0, 0, 0)
 
 
 def _alike(texts: Texts) -> Texts:
@@ -264,7 +264,7 @@ def _encode(
     out: Bytes,
     table: Integers,
 ) -> int:
-    """Encode all records; answers the number of batches. A batch ends when the next record would make it too big."""
+    """Encode all records; answers the number of batches. A batch ends before a record that would fill it."""
     made, at, key_start, value_start = -1, 0, 0, 0
     for i in range(timestamps.shape[0]):
         key_end, value_end, time = keys.ends[i], values.ends[i], timestamps[i]
@@ -275,7 +275,7 @@ def _encode(
         body = size
         if made >= 0:
             body += _size_of(time - table[made, _FIRST_TIME]) + _size_of(table[made, _COUNT])
-        if made < 0 or at + _size_of(body) + body - table[made, _FROM] > batch_bytes:
+        if made < 0 or at + _size_of(body) + body - table[made, _FROM] >= batch_bytes:
             made += 1
             table[made, _FROM], table[made, _COUNT] = at, 0
             table[made, _FIRST_TIME], table[made, _LAST_TIME] = time, time

@@ -55,3 +55,8 @@ class Continuity:
 
     def after(self, positions: dict[Any, int]) -> None:
         self._seen.update(positions)
+
+    def nothing(self, part: Any) -> tuple[int, int]:
+        """Two offsets between which there is no record: where the next block starts, and how far we have looked."""
+        seen = self._seen[part]
+        return self._starts.get(part, seen), seen

@@ -90,7 +90,7 @@ async def _chunks(consumer: Any, part: TopicPartition, end: int, where: str) -> 
                     "The belief changelog cannot be read to its end.",
                     where=where,
                     why=f"nothing came after offset {position} of {end} for {STALL_SECONDS:g} s",
-                    fix="look for another writer with an open transaction here; only this pipeline may write",
+                    fix="look for another writer with an open transaction here; only this pipeline may",
                 )
             continue
         position, moved = now, loop.time()

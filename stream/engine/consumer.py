@@ -84,6 +84,7 @@ class FetchThread(driver.AIOKafkaConsumerThread):
             part: [self._message(consumer, part, records, after)] for part, records in fetched.items() if part in after
         }
         self._continuity.after(after)
+        self.gate.nothing.update({part.partition: self._continuity.nothing(part) for part in after})
         return messages
 
     def _message(self, consumer: Any, part: TP, records: list[Any], after: Mapping[TP, int]) -> BlockMessage:

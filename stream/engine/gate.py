@@ -18,6 +18,8 @@ class Gate:
     def __init__(self, plan: Plan, sessions: Sessions, on_failure: Callable[[BaseException], None]) -> None:
         self.plan = plan
         self.on_failure = on_failure
+        # Written by the thread that fetches and read by the main one, one whole entry at a time.
+        self.nothing: dict[int, tuple[int, int]] = {}
         self._sessions = sessions
         self._assigned: set[int] | None = None
 

@@ -1,6 +1,7 @@
-"""Questions to the brokers about offsets, over two connections that stay open: each rebalance asks for every partition."""
+"""Questions to the brokers about offsets, over connections that stay open: each rebalance asks for every partition."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -20,6 +21,7 @@ class Lookups:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._consumer: Any = None
+        self._decided: Any = None
         self._admin: Any = None
 
     async def start(self) -> None:
@@ -28,14 +30,19 @@ class Lookups:
         self._consumer = AIOKafkaConsumer(
             **arguments, group_id=None, enable_auto_commit=False, retry_backoff_ms=int(RETRY_SECONDS * 1000)
         )
+        self._decided = AIOKafkaConsumer(
+            **arguments, group_id=None, enable_auto_commit=False, isolation_level="read_committed"
+        )
         self._admin = AIOKafkaAdminClient(**arguments)
         with publishing("Connecting to the brokers", ",".join(self._connection.brokers)):
             await self._consumer.start()
+            await self._decided.start()
             await self._admin.start()
 
     async def close(self) -> None:
         with publishing("Leaving the brokers", ",".join(self._connection.brokers)):
             await self._consumer.stop()
+            await self._decided.stop()
             await self._admin.close()
 
     async def extent(self, part: TopicPartition) -> tuple[int, int]:
@@ -44,6 +51,12 @@ class Lookups:
             beginning = await self._consumer.beginning_offsets([part])
             end = await self._consumer.end_offsets([part])
         return int(beginning[part]), int(end[part])
+
+    async def decided_ends(self, topic: str, partitions: Sequence[int]) -> dict[int, int]:
+        """The offset after the last record that a reader of committed records may be given, of each partition."""
+        with publishing("Asking for the ends of partitions", f"topic {topic}"):
+            ends = await self._decided.end_offsets([TopicPartition(topic, partition) for partition in partitions])
+        return {part.partition: int(end) for part, end in ends.items()}
 
     async def group_offset(self, group: str, part: TopicPartition) -> int | None:
         """The group's committed offset. A new cluster has no coordinator until it was asked for one."""

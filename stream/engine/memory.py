@@ -1,4 +1,4 @@
-"""How a worker's memory is looked after: a block makes and drops tens of thousands of small objects, twenty times a second."""
+"""How a worker's memory is looked after: every block makes and drops tens of thousands of small objects."""
 
 import ctypes
 import gc

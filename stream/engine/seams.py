@@ -9,7 +9,6 @@ from typing import Any
 
 from aiokafka.consumer import fetcher
 from aiokafka.producer import sender
-from aiokafka.record.util import calc_crc32c
 
 from stream.engine.batches import Batch, seal
 
@@ -57,7 +56,7 @@ class ReadyBatch:
 
     def _build(self) -> bytearray:
         if self._sealed is None:
-            self._sealed = seal(self._batch, *self._state, calc_crc32c)
+            self._sealed = seal(self._batch, *self._state)
         return self._sealed
 
 

@@ -1,7 +1,7 @@
 """The topics that must be there before anything is read: the raw topic as it is found, the others made or checked."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
@@ -9,6 +9,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import TopicAlreadyExistsError, for_code
 
+from stream.engine.connection import Connection
 from stream.engine.failures import publishing
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts, describe
@@ -39,6 +40,17 @@ async def prepare_topics(plan: Plan) -> tuple[TopicFacts, int]:
             return await _prepare(plan, client, admin)
         finally:
             await admin.close()
+            await client.close()
+
+
+async def facts_of(connection: Connection, topics: Sequence[str]) -> dict[str, TopicFacts]:
+    """What the brokers say about those of these topics that exist."""
+    with publishing("Looking at the topics", f"brokers {','.join(connection.brokers)}"):
+        client = AIOKafkaClient(**connection.arguments())
+        try:
+            await client.bootstrap()
+            return await describe(client, topics)
+        finally:
             await client.close()
 
 

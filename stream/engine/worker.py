@@ -7,13 +7,15 @@ and a fresh process starts from what is committed.
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from stream.engine.app import BlockApp
 from stream.engine.changelog import KafkaChangelog, KafkaSource
 from stream.engine.gate import Gate
+from stream.engine.lag import LagWatch
 from stream.engine.lookups import Lookups
 from stream.engine.plan import Plan
 from stream.engine.producer import KafkaProducer
@@ -59,13 +61,17 @@ async def work(job: Job, stop: asyncio.Event) -> None:
     lookups = Lookups(job.plan.connection)
     await lookups.start()
     sessions = Sessions(_world(job, raw, batch_bytes, lookups), fail)
-    app = BlockApp(Gate(job.plan, sessions, fail))
-    starting = asyncio.create_task(_start(app, fail), name="starting Faust")
+    gate = Gate(job.plan, sessions, fail)
+    app = BlockApp(gate)
+    watch = LagWatch(job.plan.topics.raw, lookups, sessions, gate.nothing, job.observer)
+    watching = asyncio.create_task(_guarded(watch.run(), fail), name="watching the lag")
+    starting = asyncio.create_task(_guarded(app.start(), fail), name="starting Faust")
     stopping = asyncio.create_task(_until(stop), name="waiting for the word to stop")
     try:
         await asyncio.wait([failure, stopping], return_when=asyncio.FIRST_COMPLETED)
     finally:
         stopping.cancel()
+        watching.cancel()
         await sessions.close()
         await _stop_faust(app, starting)
         await lookups.close()
@@ -115,10 +121,10 @@ def _store(job: Job, raw: TopicFacts, partition: int) -> UserStore:
     return DiskStore(folder / f"partition-{partition}", job.codec, owner.encode())
 
 
-async def _start(app: BlockApp, fail: Callable[[BaseException], None]) -> None:
+async def _guarded(doing: Awaitable[Any], fail: Callable[[BaseException], None]) -> None:
     try:
-        await app.start()
-    except Exception as error:  # noqa: BLE001 whatever kept Faust from starting ends the worker
+        await doing
+    except Exception as error:  # noqa: BLE001 whatever it is, the worker must not go on without this
         fail(error)
 
 

@@ -79,6 +79,9 @@ class MeterObserver:
         )
         self._meter.progress.lag(report.partition, report.lag)
 
+    def lag(self, partition: int, records: int) -> None:
+        self._meter.progress.lag(partition, records)
+
     def repeated(self, partition: int, records: int) -> None:  # noqa: ARG002
         self._meter.repeated_records += records
 

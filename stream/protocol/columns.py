@@ -4,7 +4,7 @@ To everybody else it is the sequence of `Outgoing` that it stands for.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
@@ -56,7 +56,7 @@ class RecordBlock(Sequence[Outgoing]):
         require(len(keys) in (0, len(records)), "either all records of a block have a key or none has")
         headers = [record.headers for record in records]
         return cls(
-            keys=Texts.of(keys) if keys else None,
+            keys=Texts.of(keys) if len(keys) == len(records) else None,
             values=Texts.of(values),
             timestamps=np.array([record.timestamp for record in records], dtype=np.int64),
             extra=headers if any(headers) else None,
@@ -64,14 +64,13 @@ class RecordBlock(Sequence[Outgoing]):
 
     def with_records(self, records: Sequence[Outgoing]) -> "RecordBlock":
         """This block of records without headers, and further ones behind it."""
-        require(not self.header_names and self.extra is None, "only a block without headers is extended")
         more = RecordBlock.of(records)
-        require(more.extra is None, "only records without headers extend a block")
-        keys = None if self.keys is None or more.keys is None else _joined(self.keys, more.keys)
-        require((self.keys is None, more.keys is None) in ((True, True), (False, False)), "all have a key or none has")
-        return replace(
-            self,
-            keys=keys,
+        if not (self and more):
+            return more if more else self
+        require(not self.header_names and self.extra is None and more.extra is None, "no record has a header")
+        require((self.keys is None) == (more.keys is None), "either all records of a block have a key or none has")
+        return RecordBlock(
+            keys=None if self.keys is None or more.keys is None else _joined(self.keys, more.keys),
             values=_joined(self.values, more.values),
             timestamps=np.concatenate([self.timestamps, more.timestamps]),
         )
@@ -80,11 +79,9 @@ class RecordBlock(Sequence[Outgoing]):
         return len(self.values)
 
     def __iter__(self) -> Iterator[Outgoing]:
-        keys: Iterable[bytes | None] = [None] * len(self) if self.keys is None else self.keys.texts()
+        keys: Iterable[bytes | None] = [None] * len(self) if self.keys is None else self.keys.all()
         headers = self._all_headers()
-        for key, value, timestamp, own in zip(
-            keys, self.values.texts(), self.timestamps.tolist(), headers, strict=True
-        ):
+        for key, value, timestamp, own in zip(keys, self.values.all(), self.timestamps.tolist(), headers, strict=True):
             yield Outgoing(key, value, timestamp, own)
 
     @overload
@@ -113,7 +110,7 @@ class RecordBlock(Sequence[Outgoing]):
         masks = self.header_masks or (None,) * len(self.header_names)
         for name, value, mask in zip(self.header_names, self.header_values, masks, strict=True):
             text = name.decode()
-            values = [value] * len(self) if isinstance(value, bytes) else list(value.texts())
+            values = [value] * len(self) if isinstance(value, bytes) else value.all()
             kept = range(len(self)) if mask is None else np.flatnonzero(mask).tolist()
             for i in kept:
                 headers[i].append((text, values[i]))
@@ -123,6 +120,7 @@ class RecordBlock(Sequence[Outgoing]):
 
 
 def _joined(first: Texts, second: Texts) -> Texts:
-    shift = first.ends[-1] if len(first) else 0
+    """The texts of the first, of which there is one at least, and then those of the second."""
+    shift = first.ends[-1]
     data = np.concatenate([first.data[:shift], second.data])
     return Texts(data, np.concatenate([first.ends, second.ends + shift]))

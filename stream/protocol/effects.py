@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from stream.protocol.columns import RecordBlock
 from stream.protocol.ports import InputRecord, Outgoing
 
 
@@ -26,7 +27,7 @@ class Effects:
     next_offset: int
     releases: Sequence[Outgoing]
     dead_letters: Sequence[Outgoing]
-    changelog: list[Outgoing]
+    changelog: RecordBlock
     keys: list[bytes]
     heads: NDArray[np.int64]
     codes: NDArray[np.uint32]
@@ -41,7 +42,7 @@ class Effects:
 def only_offset(next_offset: int) -> Effects:
     """Nothing but the source offset: it puts the consumer group where the beliefs are."""
     empty = np.empty((0, 8), np.int64)
-    return Effects(next_offset, [], [], [], [], empty, np.empty((0, 0), np.uint32), {})
+    return Effects(next_offset, [], [], RecordBlock.of([]), [], empty, np.empty((0, 0), np.uint32), {})
 
 
 @dataclass(frozen=True, slots=True)

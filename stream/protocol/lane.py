@@ -63,6 +63,7 @@ class Lane:
         self._waiting_bytes = 0
         self._first = expected
         self._expected = expected
+        self._next_offset = expected
         self._high_watermark = expected
         self._closing = False
         self._wake = asyncio.Event()
@@ -73,6 +74,16 @@ class Lane:
 
     def has_room(self) -> bool:
         return len(self._waiting) < self._limits.room_records and self._waiting_bytes < self._limits.room_bytes
+
+    def lag(self, end: int, nothing: tuple[int, int]) -> int:
+        """How many offsets before `end` are not carried out.
+
+        Between the two offsets of `nothing` the consumer found no record: markers of transactions and aborted records,
+        which no block ever holds. Where all before them is committed, they wait for nobody.
+        """
+        start, found = nothing
+        done = max(self._next_offset, found) if start <= self._next_offset else self._next_offset
+        return max(0, end - done)
 
     def accept(self, block: Block) -> None:
         """Take a block in.
@@ -151,6 +162,7 @@ class Lane:
         published = self._clock()
         self._store.apply(effects.keys, effects.heads, effects.codes, positions[self._topics.changelog], marks)
         self._control = None
+        self._next_offset = next_offset
         self._observer.block_committed(
             BlockReport(
                 partition=self.partition,
@@ -170,5 +182,6 @@ class Lane:
         marks = {PROGRESS_KEY: encode_progress(next_offset)}
         if self._control is not None:
             marks[CONTROL_KEY] = self._control
-        effects.changelog.extend(Outgoing(key, value, timestamp) for key, value in marks.items())
+        records = [Outgoing(key, value, timestamp) for key, value in marks.items()]
+        effects.changelog = effects.changelog.with_records(records)
         return marks

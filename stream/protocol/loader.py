@@ -23,9 +23,10 @@ class _Sorted:
 
 async def load(changelog: Changelog, partition: int, store: UserStore, codec: RowCodec, observer: Observer) -> None:
     """Bring the store up to the end of the changelog; a store that has a position reads only what came after it."""
-    async for chunk in changelog.read(partition, store.position()):
+    start = store.position()
+    async for chunk in changelog.read(partition, start):
         _take(store, codec, _sort(chunk.pairs), chunk.position)
-        observer.recovering(Recovery(partition, chunk.position, chunk.end, len(store), len(store.unreadable)))
+        observer.recovering(Recovery(partition, chunk.position, chunk.end, len(store), len(store.unreadable), start))
 
 
 def _sort(pairs: list[tuple[bytes, bytes | None]]) -> _Sorted:

@@ -7,13 +7,17 @@ from stream.protocol.effects import BlockReport
 
 
 class Recovery(NamedTuple):
-    """How far the reading of one partition's beliefs has come; positions are offsets of the belief changelog."""
+    """How far the reading of one partition's beliefs has come; positions are offsets of the belief changelog.
+
+    `start` is where the reading began: 0, or where a store on disk stood.
+    """
 
     partition: int
     position: int
     end: int
     users: int
     unreadable: int
+    start: int = 0
 
 
 class Observer(Protocol):
@@ -31,14 +35,14 @@ class Observer(Protocol):
 
     def block_committed(self, report: BlockReport) -> None: ...
 
+    def lag(self, partition: int, records: int) -> None:
+        """So many offsets of the raw topic wait, as the brokers said a moment ago; told whether or not blocks come."""
+
     def repeated(self, partition: int, records: int) -> None:
         """Records that an earlier transaction has already dealt with were read again and dropped."""
 
     def gap(self, partition: int, expected: int, found: int) -> None:
         """The raw topic no longer holds the offsets from `expected` up to `found`; nothing was released for them."""
-
-    def realigned(self, partition: int, found: int | None, put: int) -> None:
-        """The consumer group stood at another offset than the beliefs and was put back."""
 
     def failed(self, partition: int, error: BaseException) -> None: ...
 
@@ -58,11 +62,11 @@ class NullObserver:
 
     def block_committed(self, report: BlockReport) -> None: ...
 
+    def lag(self, partition: int, records: int) -> None: ...
+
     def repeated(self, partition: int, records: int) -> None: ...
 
     def gap(self, partition: int, expected: int, found: int) -> None: ...
-
-    def realigned(self, partition: int, found: int | None, put: int) -> None: ...
 
     def failed(self, partition: int, error: BaseException) -> None: ...
 
@@ -97,6 +101,10 @@ class Observers:
         for observer in self._observers:
             observer.block_committed(report)
 
+    def lag(self, partition: int, records: int) -> None:
+        for observer in self._observers:
+            observer.lag(partition, records)
+
     def repeated(self, partition: int, records: int) -> None:
         for observer in self._observers:
             observer.repeated(partition, records)
@@ -104,10 +112,6 @@ class Observers:
     def gap(self, partition: int, expected: int, found: int) -> None:
         for observer in self._observers:
             observer.gap(partition, expected, found)
-
-    def realigned(self, partition: int, found: int | None, put: int) -> None:
-        for observer in self._observers:
-            observer.realigned(partition, found, put)
 
     def failed(self, partition: int, error: BaseException) -> None:
         for observer in self._observers:

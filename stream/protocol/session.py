@@ -1,11 +1,12 @@
 """One partition in our hands: from the fencing of whoever had it before until it is let go."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from stream.errors import StateRefused
+from stream.errors import PublishFailed, StateRefused
 from stream.protocol.control import (
     CONTROL_KEY,
     PROGRESS_KEY,
@@ -29,6 +30,8 @@ from stream.protocol.publish import Topics, publish
 # so that the other workers do not wait for it.
 FINISH_SECONDS = 5.0
 STOP_SECONDS = 2.0
+
+log = logging.getLogger("sottovoce.session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +80,16 @@ class Session:
         beliefs are never older than it: should this worker freeze in between and wake after another has committed,
         it must find itself fenced, and not conclude that beliefs are missing.
         """
-        started = self._world.clock()
+        started, start = self._world.clock(), self._store.position()
         await self._producer.start()
         committed = await self._world.source.committed(self._partition)
         await load(self._world.changelog, self._partition, self._store, self._world.codec, self._world.observer)
         await self._check_owner(committed)
         await self._align_group(committed)
-        await self.resume(self._world.clock() - started)
+        await self.resume(self._world.clock() - started, start)
 
-    async def resume(self, seconds: float = 0.0) -> None:
-        """Take records again, starting where the last commit ended."""
+    async def resume(self, seconds: float = 0.0, start: int | None = None) -> None:
+        """Take records again, starting where the last commit ended; beliefs from `start` on were read in `seconds`."""
         if self._lane is not None:
             return
         lane = Lane(
@@ -105,10 +108,9 @@ class Session:
         self._lane = lane
         self._task = asyncio.create_task(lane.run(), name=f"lane of partition {self._partition}")
         self._task.add_done_callback(self._lane_ended)
-        here = self._store.position()
-        self._world.observer.ready(
-            Recovery(self._partition, here, here, len(self._store), len(self._store.unreadable)), seconds
-        )
+        here, users, unreadable = self._store.position(), len(self._store), len(self._store.unreadable)
+        recovery = Recovery(self._partition, here, here, users, unreadable, here if start is None else start)
+        self._world.observer.ready(recovery, seconds)
 
     async def pause(self) -> bool:
         """Finish the block at work and take no more.
@@ -132,9 +134,9 @@ class Session:
         try:
             async with asyncio.timeout(STOP_SECONDS):
                 await self._producer.stop()
-        except TimeoutError:
+        except (TimeoutError, PublishFailed):
             # Its brokers are away. Whoever starts this partition's producer next ends what it left open.
-            self._world.observer.failed(self._partition, TimeoutError("the producer did not stop in time"))
+            log.warning("%s: the producer did not stop in order.", self._where)
         finally:
             self._store.close()
 
@@ -169,7 +171,7 @@ class Session:
             return
         ours = decode_progress(mark, self._where)
         if committed != ours:
-            self._world.observer.realigned(self._partition, committed, ours)
+            log.warning("%s: the consumer group stood at %s and is put to %d.", self._where, committed, ours)
             await publish(self._producer, self._world.topics, only_offset(ours), self._world.limits.transaction_seconds)
 
     async def _is_drained(self) -> bool:
@@ -183,6 +185,7 @@ class Session:
             return beginning
         ours = decode_progress(mark, self._where)
         if beginning > ours:
+            log.warning("%s: the raw topic has lost offsets %d to %d.", self._where, ours, beginning - 1)
             self._world.observer.gap(self._partition, ours, beginning)
         return max(ours, beginning)
 

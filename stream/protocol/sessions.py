@@ -31,6 +31,11 @@ class Sessions:
         lane = self._lane(partition)
         return lane is not None and lane.has_room()
 
+    def lanes(self) -> dict[int, Lane]:
+        """The partitions whose records are being taken."""
+        lanes = {partition: session.lane for partition, session in self._held.items()}
+        return {partition: lane for partition, lane in lanes.items() if lane is not None}
+
     def accept(self, block: Block) -> None:
         """Hand a block to its lane. Without one the partition is not ours now, and its next owner reads the block."""
         lane = self._lane(block.partition)

@@ -1,6 +1,6 @@
 """Many byte strings in two arrays: what a compiled kernel can read and write, where a list of `bytes` is objects."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,19 +25,17 @@ class Texts(NamedTuple):
     def of_rows(cls, rows: NDArray[np.uint8]) -> "Texts":
         """Texts of one length: the rows of a contiguous matrix."""
         count, width = rows.shape
-        return cls(rows.reshape(-1), np.arange(width, width * (count + 1), width, dtype=np.int64)[:count])
+        return cls(rows.reshape(-1), width * np.arange(1, count + 1, dtype=np.int64))
 
     def text(self, i: int) -> bytes:
         """Text i, counted from 0; negative numbers do not count from the end."""
         start = int(self.ends[i - 1]) if i > 0 else 0
         return self.data[start : int(self.ends[i])].tobytes()
 
-    def texts(self) -> Iterator[bytes]:
-        """All of them, one after the other, as `bytes`."""
-        whole, start = self.data.tobytes(), 0
-        for end in self.ends.tolist():
-            yield whole[start:end]
-            start = end
+    def all(self) -> list[bytes]:
+        """Every text as `bytes`."""
+        whole, ends = self.data.tobytes(), self.ends.tolist()
+        return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     def __len__(self) -> int:
         return int(self.ends.shape[0])

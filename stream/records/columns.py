@@ -10,44 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import orjson
 
 from beliefs.alphabet import Alphabet, Categories
 from stream.protocol.ports import InputRecord
-from stream.records.assemble import Joined, Pieces, Ready, assemble, joined, measure
+from stream.protocol.texts import Texts
+from stream.records.assemble import SPARE, Joined, Pieces, Ready, assemble, joined, measure
 from stream.records.lookups import CLOSELY, Integers, Members, integers_table, names_table, texts_table
 from stream.records.parse import END_OF_TIME_MS, Reader
-from stream.records.plain import Bytes, is_plain
+from stream.records.plain import is_plain
 from stream.records.release import Writer
 from stream.records.scan import MOST_MEMBERS, Sources, scan
 from stream.records.shapes import Block, Rejected
 from stream.settings.model import RecordSettings
 
-# The tables hold every value of the alphabet, for each partition again; beyond this they would be megabytes.
-_LARGEST_ALPHABET: Final = 1 << 16
 _NO_TIME: Final = -1
-_NOTHING: Final = np.zeros(0, dtype=np.uint8)
-
-
-class Texts(NamedTuple):
-    """Many texts, one behind the other: text i is `data[ends[i - 1]:ends[i]]`, the first starts at 0."""
-
-    data: Bytes
-    ends: Integers
-
-    def text(self, i: int) -> bytes:
-        return self.data[self.ends[i - 1] if i > 0 else 0 : self.ends[i]].tobytes()
-
-    def all(self) -> list[bytes]:
-        whole = self.data.tobytes()
-        ends = self.ends.tolist()
-        return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-
-    def __len__(self) -> int:
-        return int(self.ends.shape[0])
+_NOTHING: Final = np.zeros(SPARE, dtype=np.uint8)
 
 
 @dataclass(slots=True)
@@ -71,7 +52,7 @@ class Columns:
     def __repr__(self) -> str:
         return f"Columns(events={len(self.users)}, rejected={len(self.rejected)})"
 
-    def only(self, kept: Integers) -> "Columns":
+    def only(self, kept: Integers) -> Columns:
         """The same block with these of its events alone, ascending."""
         indices = kept.tolist()
         documents = self.documents
@@ -94,7 +75,7 @@ class ColumnReader:
         self._definition = Reader(settings, alphabet)
         self._max_bytes = settings.max_bytes
         self._names = self._members = None
-        names = _plain_names(settings, alphabet)
+        names = _plain_names(settings)
         if names is not None:
             self._names = names_table([name.encode() for name in names])
             self._members = _members_table(alphabet)
@@ -150,7 +131,7 @@ class ColumnWriter:
 
     def __init__(self, settings: RecordSettings, alphabet: Alphabet) -> None:
         self._definition = Writer(settings, alphabet)
-        names = _plain_names(settings, alphabet)
+        names = _plain_names(settings)
         self._pieces = None if names is None else _pieces(names, alphabet)
 
     def texts(self, columns: Columns, rows: Integers, symbols: Integers) -> Texts:
@@ -158,7 +139,8 @@ class ColumnWriter:
         documents = columns.documents
         if self._pieces is None:
             wanted = [documents[row] for row in rows.tolist()]
-            return Texts(*joined(self._definition.values(wanted, symbols.tolist())))
+            data, ends = joined(self._definition.values(wanted, symbols.tolist()))
+            return Texts(data[:-SPARE], ends)
         ready = Ready(_NOTHING, np.zeros(rows.shape[0], dtype=np.int64))
         if documents:
             was_read = np.zeros(len(columns.users), dtype=np.bool_)
@@ -169,12 +151,13 @@ class ColumnWriter:
             ready.lengths[places] = np.diff(written, prepend=0)
             ready = Ready(data, ready.lengths)
         ends = np.empty(rows.shape[0], dtype=np.int64)
-        out = np.empty(measure(columns.raw, rows, symbols, ready, self._pieces, ends), dtype=np.uint8)
+        size = measure(columns.raw, rows, symbols, ready, self._pieces, ends)
+        out = np.empty(size + SPARE, dtype=np.uint8)
         assemble(columns.raw, rows, symbols, ready, self._pieces, out)
-        return Texts(out, ends)
+        return Texts(out[:size], ends)
 
 
-def _plain_names(settings: RecordSettings, alphabet: Alphabet) -> list[str] | None:
+def _plain_names(settings: RecordSettings) -> list[str] | None:
     """The names of the public fields and then of the protected one, if the compiled way can serve these settings."""
     paths = (*settings.public, settings.protect.path)
     names = [str(path.steps[0]) for path in paths]
@@ -184,7 +167,6 @@ def _plain_names(settings: RecordSettings, alphabet: Alphabet) -> list[str] | No
         and all(len(path.steps) == 1 for path in paths)
         and all(name and is_plain(name.encode("utf-8", "replace")) for name in names)
         and len(set(names)) == len(names) <= MOST_MEMBERS
-        and alphabet.size <= _LARGEST_ALPHABET
     )
     return names if served else None
 
@@ -204,7 +186,7 @@ def _pieces(names: list[str], alphabet: Alphabet) -> Pieces:
 def _columns_of(texts: list[bytes], keys: list[bytes], times: list[int], max_bytes: int) -> Sources:
     count = len(texts)
     return Sources(
-        data=np.frombuffer(bytearray(1).join([*texts, b""]), dtype=np.uint8),
+        data=np.frombuffer(bytearray(1).join([*texts, bytes(SPARE)]), dtype=np.uint8),
         lengths=np.fromiter(map(len, texts), dtype=np.int64, count=count),
         key_lengths=np.fromiter(map(len, keys), dtype=np.int64, count=count),
         times=np.array(times, dtype=np.int64),

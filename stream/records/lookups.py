@@ -19,6 +19,7 @@ CLOSELY: Final = -1  # instead of a symbol: let the definition read this record
 ABSENT: Final = -1  # instead of a field or a place
 
 _BUCKETS: Final = 256
+_ONE: Final = np.uint64(1)
 
 
 class Names(NamedTuple):
@@ -93,9 +94,12 @@ def field_of(data: Bytes, start: int, end: int, names: Names) -> int:
 def same(one: Bytes, start: int, end: int, other: Bytes, other_start: int, other_end: int) -> bool:
     if end - start != other_end - other_start:
         return False
-    for i in range(end - start):
-        if one[start + i] != other[other_start + i]:
+    here, there, last = np.uint64(start), np.uint64(other_start), np.uint64(end)
+    while here < last:
+        if one[here] != other[there]:
             return False
+        here += _ONE
+        there += _ONE
     return True
 
 
@@ -124,7 +128,7 @@ def _integer_symbol(data: Bytes, start: int, end: int, members: Members) -> int:
 @kernel
 def _slot(data: Bytes, start: int, end: int, members: Members) -> int:
     """The slot of this text: the one that holds it, or else the free one where it would be put."""
-    mask = members.slots.shape[0] - 1
+    mask = len(members.slots) - 1
     mixed = 0x811C9DC5
     for at in range(start, end):
         mixed = ((mixed ^ int(data[at])) * 0x01000193) & 0xFFFFFFFF

@@ -31,6 +31,7 @@ _PLAIN = np.array([0x20 <= byte <= 0x7E and byte not in b'"\\' for byte in range
 
 _LONGEST_WHOLE: Final = 18  # 10^18 < 2^63
 _EXACT_DIGITS: Final = 15
+_ONE: Final = np.uint64(1)
 
 
 def is_plain(text: bytes) -> bool:
@@ -47,9 +48,11 @@ def blank_end(data: Bytes, at: int) -> int:
 @kernel
 def text_end(data: Bytes, at: int) -> int:
     """The place of the quote that closes the plain text starting here, or NOT_PLAIN."""
-    while _PLAIN[data[at]]:
-        at += 1
-    return at if data[at] == QUOTE else NOT_PLAIN
+    # Unsigned, because numba would ask of every signed place whether it counts from the end.
+    place = np.uint64(at)
+    while _PLAIN[data[place]]:
+        place += _ONE
+    return int(np.int64(place)) if data[place] == QUOTE else NOT_PLAIN
 
 
 @kernel
@@ -72,7 +75,7 @@ def _word_end(data: Bytes, at: int, word: Bytes) -> int:
     for i in range(word.shape[0]):
         if data[at + i] != word[i]:
             return NOT_PLAIN
-    return at + word.shape[0]
+    return at + len(word)
 
 
 @kernel

@@ -37,7 +37,9 @@ class Sources(NamedTuple):
 
 
 @kernel
-def scan(block: Sources, names: Names, members: Members, strangers: Integers, places: Integers, symbols: Integers) -> int:
+def scan(
+    block: Sources, names: Names, members: Members, strangers: Integers, places: Integers, symbols: Integers
+) -> int:
     """Fill each record's symbol, or CLOSELY, and where the values of its declared fields stand; count the CLOSELY."""
     protected = names.ends.shape[0] - 1
     closely = 0

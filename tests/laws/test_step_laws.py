@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -76,7 +77,7 @@ CHAINS = {
 @pytest.mark.parametrize("mechanism", BOUNDED)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_the_ledger_covers_what_an_exact_adversary_learns(mechanism: str, chain_name: str, epsilon: float) -> None:
-    """Each charge is at least the true leak of its release and at most epsilon; the stored belief is within its drift."""
+    """Each charge is at least its release's true leak and at most epsilon; the stored belief is within its drift."""
     run = Run(policy_of(mechanism, epsilon), CHAINS[chain_name](), users=1)
     adversary = Exact(run.chain)
     events = events_of(60, 1, run.chain.size, seed=3)
@@ -123,7 +124,7 @@ def test_the_result_does_not_depend_on_how_a_partition_is_cut_into_blocks(cuts: 
     events = events_of(200, 7, 5, seed)
     expected = whole.block(events)
     edges = [0, *sorted(set(cuts)), 200]
-    parts = [cut.block(part(events, a, b)) for a, b in zip(edges, edges[1:], strict=False)]
+    parts = [cut.block(part(events, a, b)) for a, b in pairwise(edges)]
     for name in ("symbol", "outcome", "upper", "lower", "step"):
         joined = np.concatenate([getattr(releases, name) for releases in parts])
         assert joined.tolist() == getattr(expected, name).tolist()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stream import names
+from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
 from stream.protocol.ports import Codes, Heads, InputRecord, Outgoing, UserStore
 
@@ -110,7 +111,7 @@ class SimPipeline:
             next_offset=records[-1].offset + 1,
             releases=releases,
             dead_letters=letters,
-            changelog=list(rows),
+            changelog=RecordBlock.of(list(rows)),
             keys=keys,
             heads=heads,
             codes=np.zeros((len(keys), 1), np.uint32),

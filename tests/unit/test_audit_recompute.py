@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def test_the_audit_agrees_with_the_changelog_to_the_last_bit(
 
 @pytest.mark.parametrize("settings", [{"nats": "unlimited"}, {"window": "forever"}, {"epsilon": 8.0, "nats": 20}])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_it_agrees_under_other_budgets(mechanism: str, settings: dict[str, object]) -> None:
+def test_it_agrees_under_other_budgets(mechanism: str, settings: dict[str, Any]) -> None:
     report = run(5, events=800, mechanism=mechanism, **settings).report()
     assert [finding.as_json() for finding in report.findings] == []
 

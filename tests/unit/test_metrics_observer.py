@@ -15,6 +15,7 @@ from stream.errors import Fenced, PublishFailed
 from stream.metrics import Meter
 from stream.metrics.observer import MeterObserver
 from stream.metrics.progress import Progress
+from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import BlockReport, Effects
 from stream.protocol.observer import Observer, Recovery
 
@@ -49,7 +50,7 @@ def report(records: int, lag: int = 0) -> BlockReport:
         next_offset=records,
         releases=[],
         dead_letters=[],
-        changelog=[],
+        changelog=RecordBlock.of([]),
         keys=[b"a", b"b"],
         heads=heads_of([(2 * NAT, NAT), (NAT, NAT)]),
         codes=np.zeros((2, 2), np.uint32),

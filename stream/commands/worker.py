@@ -1,0 +1,172 @@
+"""One worker of `sottovoce run`: from a settings file to a job of the engine, with its admin server beside it."""
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Callable
+from importlib.metadata import version as version_of
+from pathlib import Path
+from socket import gethostname
+from typing import NamedTuple
+from uuid import UUID
+
+from stream.admin import AdminServer, AdminSettings
+from stream.commands.compiling import compiling_told
+from stream.engine.connection import Connection, connection_of
+from stream.engine.memory import settle
+from stream.engine.plan import Plan
+from stream.engine.topic_ids import TopicFacts
+from stream.engine.worker import Job, work
+from stream.metrics.meter import Meter, MeterSettings
+from stream.metrics.observer import MeterObserver
+from stream.names import DISTRIBUTION, EXIT_DONE
+from stream.opening import Opened, open_pipeline
+from stream.pipeline import PartitionPipeline
+from stream.protocol.control import Control
+from stream.protocol.lane import LaneLimits
+from stream.protocol.logbook import Logbook
+from stream.protocol.observer import Observers
+from stream.protocol.ports import Pipeline, UserStore
+from stream.protocol.publish import Topics
+from stream.state import row_bytes
+from stream.step import new_bench
+from stream.stores.memory import MemoryStore
+from stream.stores.rows import StateRows
+from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
+
+
+def run_worker(file: Path) -> None:
+    """Run one worker until it is told to stop; raises what ended it otherwise."""
+    opened = open_pipeline(file, os.environ)
+    connection = connection_of(opened.settings.kafka, os.environ)
+    for warning in opened.warnings:
+        logging.getLogger(DISTRIBUTION).warning("%s", warning)
+    asyncio.run(_work(opened, connection))
+
+
+async def _work(opened: Opened, connection: Connection) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    watch_lifeline(stop.set)
+    meter = Meter(_meter_settings(opened))
+    job = _job(opened, connection, meter)
+    admin = opened.settings.admin
+    server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
+    await server.start()
+    try:
+        await _warm_up_unless(stop, job)
+        settle()
+        await work(job, stop)
+    finally:
+        await server.stop()
+
+
+async def _warm_up_unless(stop: asyncio.Event, job: Job) -> None:
+    """In a thread, so that whoever asks for /readyz meanwhile is told that this worker is not ready."""
+    with compiling_told(logging.getLogger(DISTRIBUTION).info):
+        warming = asyncio.create_task(asyncio.to_thread(warm_up, job), name="warming up")
+        stopping = asyncio.create_task(stop.wait(), name="waiting for the word to stop")
+        await asyncio.wait({warming, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if not warming.done():
+            # Nothing was begun, and a compiler in another thread cannot be interrupted: it would outlast the drain.
+            os._exit(EXIT_DONE)
+        await warming
+
+
+def _job(opened: Opened, connection: Connection, meter: Meter) -> Job:
+    stores: dict[int, UserStore] = {}
+    return Job(
+        plan=plan_of(opened, connection),
+        codec=StateRows(opened.model.chain.size, opened.model.tag),
+        control=lambda raw: control_of(opened, raw),
+        pipelines=lambda raw: pipelines_of(opened, raw),
+        observer=Observers([MeterObserver(meter, lambda partition: stores[partition].all_heads()), Logbook()]),
+        stores=stores,
+    )
+
+
+class _NoRecord(NamedTuple):
+    """A record that no pipeline can read."""
+
+    offset: int = 0
+    timestamp: int = 0
+    key: bytes | None = None
+    value: bytes | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+def warm_up(job: Job) -> None:
+    """Compile or load every kernel before the group is joined: it takes seconds without any heartbeat."""
+    facts = TopicFacts(job.plan.topics.raw, UUID(int=0), 1, led=True)
+    job.pipelines(facts)(0).prepare([_NoRecord()], MemoryStore(job.codec))
+
+
+def plan_of(opened: Opened, connection: Connection) -> Plan:
+    settings = opened.settings
+    kafka = settings.kafka
+    folder = settings.store.folder
+    return Plan(
+        pipeline=settings.pipeline.name,
+        connection=connection,
+        topics=Topics(kafka.raw_topic, kafka.released_topic, kafka.dead_letter_topic, settings.changelog_topic),
+        instance_id=kafka.group_instance or f"{settings.pipeline.name}-{gethostname()}",
+        record_bytes=settings.record.max_bytes,
+        row_bytes=row_bytes(opened.model.chain.size),
+        replication_factor=kafka.replication_factor,
+        session_timeout_ms=kafka.session_timeout,
+        drain_seconds=settings.limits.drain / 1000,
+        store_folder=None if settings.store.kind == "memory" or folder is None else Path(folder),
+        limits=LaneLimits(
+            max_block_records=settings.limits.max_block_records,
+            room_records=max(LaneLimits().room_records, 2 * settings.limits.max_block_records),
+        ),
+    )
+
+
+def control_of(opened: Opened, raw: TopicFacts) -> Control:
+    """Whose beliefs this worker reads and writes."""
+    return Control(
+        pipeline=opened.settings.pipeline.name,
+        topic_id=str(raw.id),
+        partitions=raw.partitions,
+        policy=opened.promise.policy_name,
+        model=opened.promise.model_name,
+        key_epoch=opened.ring.current.number,
+        key_fingerprint=opened.ring.current.fingerprint,
+        first_key_fingerprint=opened.ring.first.fingerprint,
+    )
+
+
+def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
+    """The pipeline of each partition.
+
+    They share one bench: a block is prepared without a pause, so never two at once.
+    """
+    bench = new_bench(opened.model.chain.size)
+
+    def of_partition(partition: int) -> Pipeline:
+        return PartitionPipeline(opened.promise, raw.name, raw.id.bytes, partition, bench)
+
+    return of_partition
+
+
+def _meter_settings(opened: Opened) -> MeterSettings:
+    settings, policy = opened.settings, opened.promise.policy
+    return MeterSettings(
+        pipeline=settings.pipeline.name,
+        policy=opened.promise.policy_name,
+        model=opened.promise.model_name,
+        mechanism=settings.mechanism.name,
+        epsilon=policy.epsilon,
+        upper_budget=policy.budget,
+        lower_budget=policy.budget,
+        row_bytes=row_bytes(opened.model.chain.size),
+        version=version_of(DISTRIBUTION),
+        near_share=settings.metrics.near_budget,
+        small_count_floor=settings.metrics.small_count_floor,
+        restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
+    )

@@ -1,0 +1,148 @@
+"""Keyed events that keep coming, thousands a second, with some that nobody can release; and how far commits are."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+from aiokafka import AIOKafkaProducer, TopicPartition
+from fault_recount import MARK
+
+from stream.engine.connection import Connection
+from stream.engine.lookups import Lookups
+from stream.errors import PublishFailed
+
+VALUES = ("still", "walking", "running", "cycling")
+USERS = 200
+EVENTS_A_SECOND = 4_000
+ROUND_SECONDS = 0.05
+BACKLOG_MAX = 6_000
+"""So many events wait at most while nobody works: enough for several blocks of each partition, little to recount."""
+MARKED_EVERY = 997
+EVENT_MILLISECONDS = 10
+"""Event time between two events of the pipeline: a user has one each two seconds."""
+FIRST_TIME = 1_700_000_000_000
+AWAY_SECONDS_MAX = 120.0
+
+# What cannot be released, by the reason that the dead letter must name.
+MARKED: tuple[tuple[bytes, bytes | None], ...] = (
+    (b"outside_alphabet", b'{"activity": "flying", "n": 1}'),
+    (b"not_json", b'{"activity": "still", "n": '),
+    (b"field_missing", b'{"n": 1}'),
+    (b"tombstone", None),
+)
+
+
+class Feeder:
+    """Writes to the raw topic until told to stop; what it was told to write is acknowledged when `run` returns."""
+
+    def __init__(self, broker: str, topic: str, partitions: int, seed: int) -> None:
+        self._broker = broker
+        self._topic = topic
+        self._partitions = partitions
+        self._random = Random(seed)
+        self.fed = 0
+
+    async def run(self, stop: asyncio.Event, done: Callable[[], int], most: int) -> None:
+        """At most `most` events in all, and never more than the backlog ahead of `done`."""
+        async with self._producing() as producer:
+            sending: list[asyncio.Future[Any]] = []
+            while not stop.is_set() and self.fed < most:
+                began = time.monotonic()
+                room = min(BACKLOG_MAX - (self.fed - done()), most - self.fed)
+                sending += await self._round(producer, max(0, min(room, int(EVENTS_A_SECOND * ROUND_SECONDS))))
+                for finished in [future for future in sending if future.done()]:
+                    finished.result()  # raises what went wrong, if anything did
+                    sending.remove(finished)
+                await asyncio.sleep(max(0.005, ROUND_SECONDS - (time.monotonic() - began)))
+            await asyncio.gather(*sending)
+
+    async def write(self, count: int) -> None:
+        """Just so many, at once."""
+        async with self._producing() as producer:
+            await asyncio.gather(*await self._round(producer, count))
+
+    @asynccontextmanager
+    async def _producing(self) -> AsyncIterator[AIOKafkaProducer]:
+        """Idempotent, so that what a broken connection repeats is one input and stays in order."""
+        producer = AIOKafkaProducer(
+            bootstrap_servers=self._broker,
+            acks="all",
+            enable_idempotence=True,
+            retry_backoff_ms=50,
+            request_timeout_ms=int(AWAY_SECONDS_MAX * 1000),
+        )
+        await producer.start()
+        try:
+            yield producer
+        finally:
+            await producer.stop()
+
+    async def _round(self, producer: AIOKafkaProducer, count: int) -> list[asyncio.Future[Any]]:
+        batches = [producer.create_batch() for _ in range(self._partitions)]
+        sending = []
+        for number in range(self.fed, self.fed + count):
+            user, value, headers = self._event(number)
+            home = user % self._partitions  # a user stays in one partition, as any keyed producer would have it
+            record = {
+                "key": b"user-%03d" % user,
+                "value": value,
+                "timestamp": FIRST_TIME + number * EVENT_MILLISECONDS,
+                "headers": headers,
+            }
+            if batches[home].append(**record) is None:
+                sending.append(await self._send(producer, batches[home], home))
+                batches[home] = producer.create_batch()
+                batches[home].append(**record)
+        for home, batch in enumerate(batches):
+            if batch.record_count():
+                sending.append(await self._send(producer, batch, home))
+        self.fed += count
+        return sending
+
+    def _event(self, number: int) -> tuple[int, bytes | None, list[tuple[str, bytes]]]:
+        user = self._random.randrange(USERS)
+        if number % MARKED_EVERY == MARKED_EVERY - 1:
+            reason, value = MARKED[number // MARKED_EVERY % len(MARKED)]
+            return user, value, [(MARK, reason)]
+        text = f'{{"activity": "{self._random.choice(VALUES)}", "n": {number}, "secret": "s"}}'
+        return user, text.encode(), []
+
+    async def _send(self, producer: AIOKafkaProducer, batch: Any, partition: int) -> asyncio.Future[Any]:
+        batch.close()
+        future: asyncio.Future[Any] = await producer.send_batch(batch, self._topic, partition=partition)
+        return future
+
+
+class Commits:
+    """How far the pipeline's group has committed; while the broker is away it is where it was."""
+
+    def __init__(self, broker: str, topic: str, partitions: int, group: str) -> None:
+        self._lookups = Lookups(Connection((broker,)))
+        self._parts = [TopicPartition(topic, number) for number in range(partitions)]
+        self._group = group
+        self.at = dict.fromkeys(range(partitions), 0)
+
+    @property
+    def total(self) -> int:
+        return sum(self.at.values())
+
+    async def __aenter__(self) -> Commits:
+        await self._lookups.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._lookups.close()
+
+    async def look(self) -> bool:
+        """False when nobody answered."""
+        try:
+            for part in self._parts:
+                self.at[part.partition] = await self._lookups.group_offset(self._group, part) or 0
+        except (PublishFailed, TimeoutError):
+            return False
+        return True

@@ -1,0 +1,255 @@
+"""One pipeline on a real broker for the fault tests: its folder, its topics, its workers, its load and the verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import live_kafka
+import pytest
+from broker import free_port
+from fault_feeder import VALUES, Commits, Feeder
+from fault_recount import Origin, Recount, Views, recount
+from fault_workers import FaultWorker, command
+
+from beliefs.alphabet import Categories
+from beliefs.chain import Chain
+from beliefs.model_file import parse, serialise
+from stream.engine.connection import Connection
+from stream.engine.topics import facts_of
+from stream.keys import new_ring
+from stream.settings.load import load_settings, policy_fingerprint
+
+SESSION_SECONDS = 6
+STALL_SECONDS_MAX = 120.0
+TELL_SECONDS = 5.0
+SETTINGS = """\
+version: 1
+pipeline: {{name: {name}}}
+kafka:
+  brokers: ["{broker}"]
+  allow_plaintext: true
+  raw_topic: {raw}
+  released_topic: {name}-released
+  dead_letter_topic: {name}-dead-letters
+  group_instance: {instance}
+  session_timeout: {session}s
+  replication_factor: 1
+record: {{user: key, event_time: record, protect: {{path: $.activity}}, public: [$.n]}}
+model: {model}
+mechanism: {{name: optimal, epsilon: 1.0}}
+budget: {{nats: 12.0, window: 1m, when_spent: forecast}}
+keys: {{file: {keys}}}
+store: {store}
+admin: {{port: {port}}}
+policy_version: {policy_version}
+"""
+
+Say = Callable[[str], None]
+
+
+def teller(capsys: pytest.CaptureFixture[str]) -> Say:
+    """Tells whoever waits for a long test how far it is."""
+
+    def tell(text: str) -> None:
+        with capsys.disabled():
+            print(f"\n  {text}", end="", flush=True)
+
+    return tell
+
+
+@dataclass
+class Stage:
+    """Made by `a_stage`, which ends every process and removes the topics."""
+
+    broker: str
+    folder: Path
+    say: Say
+    partitions: int = 4
+    session_seconds: int = SESSION_SECONDS
+    seed: int = 1
+    name: str = field(default_factory=lambda: f"faults-{uuid.uuid4().hex[:10]}")
+    workers: list[FaultWorker] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.raw = f"{self.name}-raw"
+        self.feeder = Feeder(self.broker, self.raw, self.partitions, self.seed)
+        self.commits = Commits(self.broker, self.raw, self.partitions, self.name)
+
+    @property
+    def topics(self) -> list[str]:
+        return [self.raw, *(f"{self.name}-{end}" for end in ("released", "dead-letters", "beliefs-changelog"))]
+
+    async def make(self) -> None:
+        write_model(self.folder / "model.json", stay=0.7)
+        new_ring(self.folder / "keys.json")
+        await live_kafka.create_topic(self.broker, self.raw, partitions=self.partitions)
+
+    def settings(self, instance: str, port: int, **changed: Any) -> Path:
+        """`changed` replaces what the settings usually say: raw, model, keys, store, policy_version, name."""
+        file = self.folder / f"{instance}.yaml"
+        usual: dict[str, Any] = {
+            "name": self.name,
+            "broker": self.broker,
+            "raw": self.raw,
+            "instance": instance,
+            "session": self.session_seconds,
+            "model": self.folder / "model.json",
+            "keys": self.folder / "keys.json",
+            "store": "{kind: memory}",
+            "port": port,
+            "policy_version": 1,
+        }
+        file.write_text(SETTINGS.format(**{**usual, **changed}), encoding="utf-8")
+        return file
+
+    def start(self, instance: str, **changed: Any) -> FaultWorker:
+        """A supervisor and its worker, with a name in the group and a port of its own."""
+        port = free_port()
+        settings = self.settings(instance, port, **changed)
+        worker = FaultWorker(instance, settings, self.folder / f"{instance}.log", port)
+        worker.start()
+        self.workers.append(worker)
+        return worker
+
+    async def ready(self, *workers: FaultWorker) -> None:
+        never = asyncio.Event()
+        await asyncio.gather(*(worker.ready(self.say, never) for worker in workers))
+
+    async def moving(self, workers: Sequence[FaultWorker], *, partitions: bool = False) -> None:
+        """Returns when something more has been committed; in each partition, if so wished."""
+        await self.commits.look()
+        before = dict(self.commits.at)
+        wanted = all if partitions else any
+        await self._until(lambda: wanted(self.commits.at[part] > before[part] for part in before), workers)
+
+    async def drained(self, workers: Sequence[FaultWorker]) -> None:
+        await self._until(lambda: self.commits.total == self.feeder.fed, workers)
+
+    async def _until(self, done: Callable[[], bool], workers: Sequence[FaultWorker]) -> None:
+        moved, last, told = time.monotonic(), self.commits.total, time.monotonic()
+        while True:
+            await self.commits.look()
+            if done():
+                return
+            now = time.monotonic()
+            if self.commits.total != last:
+                moved, last = now, self.commits.total
+            ended = [worker for worker in workers if not worker.running]
+            if ended or now - moved > STALL_SECONDS_MAX:
+                what = f"fed {self.feeder.fed}, committed {self.commits.at}"
+                logs = "\n".join(f"--- {worker.name}\n{worker.log_tail()}" for worker in ended or self.workers)
+                raise AssertionError(f"{'a worker ended' if ended else 'nothing moves'}; {what}\n{logs}")
+            if now - told > TELL_SECONDS:
+                told = now
+                self.say(f"{self.progress()}, waiting")
+            await asyncio.sleep(0.1)
+
+    def progress(self) -> str:
+        return f"{self.feeder.fed:,} events fed, {self.commits.total:,} committed"
+
+    async def origin(self) -> Origin:
+        facts = await facts_of(Connection((self.broker,)), [self.raw])
+        settings = load_settings(self.settings("recount", free_port()))
+        digest = parse((self.folder / "model.json").read_bytes()).digest
+        return Origin(self.raw, facts[self.raw].id.bytes, policy_fingerprint(settings, digest))
+
+    async def views(self) -> Views:
+        raw, released, letters, _ = self.topics
+        wanted = ((raw, False), (released, True), (released, False), (letters, True), (letters, False))
+        return Views(*[await live_kafka.consume_all(self.broker, topic, committed=kind) for topic, kind in wanted])
+
+    async def recount(self) -> Recount:
+        return recount(await self.origin(), await self.views())
+
+    async def audit(self, settings: Path) -> dict[str, Any]:
+        answer = await command("audit", str(settings), "--json")
+        assert answer.out, answer.said
+        report: dict[str, Any] = json.loads(answer.out)
+        return {**report, "status": answer.status}
+
+
+async def assert_whole(stage: Stage, workers: Sequence[FaultWorker]) -> Recount:
+    """Drain, count anew with independent readers, and let the auditor recompute every belief and charge."""
+    await stage.drained(workers)
+    counted = await stage.recount()
+    stage.say(str(counted))
+    assert counted.faults.found == {}, counted
+    assert counted.inputs == stage.feeder.fed
+    report = await stage.audit(workers[0].settings_file)
+    stage.say(f"audit: {report.get('verdict')}, exit {report['status']}, {report.get('compared')}")
+    assert report["status"] == 0, report
+    assert report["compared"]["in = sum of outcomes"] == "agrees"
+    audited = [report["events"][name] for name in ("inputs", "released", "forecast", "suppressed", "dead_lettered")]
+    assert audited == [
+        counted.inputs,
+        counted.released,
+        counted.forecast,
+        counted.suppressed,
+        counted.dead_lettered,
+    ]
+    assert report["uncommitted"]["records"] >= report["events"]["records"]
+    return counted
+
+
+async def assert_stops(stage: Stage, *workers: FaultWorker) -> None:
+    """SIGTERM finishes the blocks at work and commits within ten seconds, which is promised."""
+    for worker, (status, seconds) in zip(
+        workers, await asyncio.gather(*(worker.terminate() for worker in workers)), strict=True
+    ):
+        stage.say(f"{worker.name} ended with {status} after {seconds:.1f} s; restarts before: {worker.restarts}")
+        assert status == 0, worker.log_tail()
+        assert seconds <= 10.0, worker.log_tail()
+
+
+@asynccontextmanager
+async def a_stage(broker: str, folder: Path, say: Say, **changed: Any) -> AsyncIterator[Stage]:
+    # These tests last longer than the time after which pytest has all threads' stacks written while they run on, which
+    # can crash the interpreter; each has a time limit of its own instead.
+    faulthandler.cancel_dump_traceback_later()
+    stage = Stage(broker, folder, say, **changed)
+    await stage.make()
+    try:
+        async with stage.commits:
+            yield stage
+    finally:
+        await asyncio.gather(*(asyncio.to_thread(worker.kill) for worker in stage.workers))
+
+
+@asynccontextmanager
+async def under_load(stage: Stage, *, most: int) -> AsyncIterator[None]:
+    """Events keep coming, and what is committed is looked at, until the block ends; at most `most` events in all."""
+    stop = asyncio.Event()
+
+    async def watch() -> None:
+        told = time.monotonic()
+        while not stop.is_set():
+            await stage.commits.look()
+            if time.monotonic() - told > TELL_SECONDS:
+                told = time.monotonic()
+                stage.say(stage.progress())
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), 0.1)
+
+    async with asyncio.TaskGroup() as together:
+        together.create_task(watch())
+        together.create_task(stage.feeder.run(stop, lambda: stage.commits.total, most))
+        try:
+            yield
+        finally:
+            stop.set()
+
+
+def write_model(file: Path, *, stay: float) -> None:
+    move = (1 - stay) / (len(VALUES) - 1)
+    rows = [[stay if i == j else move for j in range(len(VALUES))] for i in range(len(VALUES))]
+    chain = Chain.from_dense([1 / len(VALUES)] * len(VALUES), rows)
+    file.write_bytes(serialise(Categories(VALUES), chain, {}))
