@@ -3,7 +3,7 @@
 The order is part of the meaning: an auditor adds in the same order and gets the same bits.
 * `predict_into`: for x ascending, for y ascending: following(y) += belief(x) C(x, y); then `normalise`.
 * `normalise`: one sum over ascending indices, then one division an entry.
-* `condition_into`: belief(x) * likelihood(x), then `normalise`.
+* `condition_into`: belief(x) * likelihood(x), or the likelihood alone if all of these are 0, then `normalise`.
 A dense and a sparse chain give the same bits: they differ in added zeros only, and a sum of nonnegative doubles
 ignores those.
 """
@@ -81,7 +81,19 @@ def predict_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
 
 
 @kernel
-def condition_into(belief: Floats, likelihood: Floats, posterior: Floats) -> None:
+def condition_into(belief: Floats, likelihood: Floats, posterior: Floats) -> bool:
+    """Bayes' rule; False if the model calls everything impossible that the release allows.
+
+    Only a mechanism that does not hold its bound can release such a thing. The model was wrong then, and the
+    likelihood alone is what is left to believe; how far that is from anybody's belief is unknown, which the caller must
+    write down.
+    """
+    possible = False
     for x in range(belief.shape[0]):
         posterior[x] = belief[x] * likelihood[x]
+        possible = possible or posterior[x] > 0.0
+    if not possible:
+        for x in range(belief.shape[0]):
+            posterior[x] = likelihood[x]
     normalise(posterior)
+    return possible

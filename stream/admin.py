@@ -150,12 +150,13 @@ class AdminServer:
                 # Closing a connection with unread bytes resets it, and the answer may be lost on the way.
                 while await reader.read(_HEAD_BYTES_MAX):
                     pass
-        except (TimeoutError, ConnectionError, asyncio.IncompleteReadError):
-            # Whoever is too slow or gone gets no answer; there is nobody to tell.
+        except (OSError, asyncio.IncompleteReadError):
+            # Whoever is too slow or gone gets no answer; there is nobody to tell. A socket whose other end is gone may
+            # fail in more ways than a ConnectionError: shutting down its writing side is ENOTCONN, a bare OSError.
             writer.transport.abort()
         finally:
             writer.close()
-            with contextlib.suppress(ConnectionError):
+            with contextlib.suppress(OSError):
                 await writer.wait_closed()
 
     async def _respond(self, reader: asyncio.StreamReader) -> bytes:

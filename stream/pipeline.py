@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mechanisms.coins import coins_of, partition_key
 from mechanisms.contract import Integers
@@ -24,7 +25,8 @@ from stream.protocol.ports import InputRecord, Outgoing, UserStore
 from stream.protocol.texts import Texts
 from stream.records.columns import ColumnReader, Columns, ColumnWriter
 from stream.records.dead_letters import dead_letter
-from stream.records.release import chosen_headers
+from stream.records.parse import HEADERS, WHOLE
+from stream.records.release import chosen_headers, too_large_headers
 from stream.records.shapes import Rejected
 from stream.release_ids import release_id_texts
 from stream.state import row_matrix
@@ -49,6 +51,8 @@ class PartitionPipeline:
 
     def prepare(self, records: Sequence[InputRecord], store: UserStore) -> Effects:
         columns = self._reader.read(records)
+        if self._chosen:
+            columns = self._without_large_headers(records, columns)
         users = self._released_keys(columns.users)
         if store.unreadable:
             columns, users = _without_unreadable(columns, users, store)
@@ -84,6 +88,11 @@ class PartitionPipeline:
             before=before[changed],
             uncertified=int(releases.uncertified[0]),
         )
+
+    def _without_large_headers(self, records: Sequence[InputRecord], columns: Columns) -> Columns:
+        chosen, places = self._chosen, columns.positions.tolist()
+        large = np.array([too_large_headers(records[place].headers, chosen) for place in places], dtype=np.bool_)
+        return _without(columns, large, Rejected(names.TOO_LARGE, HEADERS)) if large.any() else columns
 
     def _released_keys(self, users: list[bytes]) -> list[bytes]:
         pseudonym = self._promise.pseudonym
@@ -135,12 +144,16 @@ class PartitionPipeline:
 def _without_unreadable(columns: Columns, users: list[bytes], store: UserStore) -> tuple[Columns, list[bytes]]:
     """The block without the events of users whose stored row cannot be trusted: those go to the dead letters."""
     refused = np.array([user in store.unreadable for user in users], dtype=np.bool_)
-    kept = np.flatnonzero(~refused)
-    remaining = columns.only(kept)
-    reason = Rejected(names.STATE_UNREADABLE, "$")
+    remaining = _without(columns, refused, Rejected(names.STATE_UNREADABLE, WHOLE))
+    return remaining, [users[i] for i in np.flatnonzero(~refused).tolist()]
+
+
+def _without(columns: Columns, refused: NDArray[np.bool_], reason: Rejected) -> Columns:
+    """The block without these events, which are refused after all."""
+    remaining = columns.only(np.flatnonzero(~refused))
     added = [(position, reason) for position in columns.positions[refused].tolist()]
     remaining.rejected = sorted(columns.rejected + added)
-    return remaining, [users[i] for i in kept.tolist()]
+    return remaining
 
 
 def _count_outcomes(releases: Releases, dead_letters: int) -> dict[str, int]:

@@ -222,12 +222,13 @@ def _forecast(policy: Policy, bench: Bench, coin: int, i: int, releases: Release
 @kernel
 def _store(policy: Policy, bench: Bench, head: Integers, codes: Codes, drift: int, flags: int, told: bool) -> None:
     """The belief after the event, its drift, and the row's marks."""
+    possible = True
     if told:
-        condition_into(bench.belief, bench.work.likelihood, bench.posterior)
+        possible = condition_into(bench.belief, bench.work.likelihood, bench.posterior)
     else:
         for x in range(bench.belief.shape[0]):
             bench.posterior[x] = bench.belief[x]
-    exact = encode_belief(bench.posterior, bench.posterior_bits, codes)
+    exact = encode_belief(bench.posterior, bench.posterior_bits, codes) and possible
     drift = min(drift + DRIFT_OF_CODES, DRIFT_UNKNOWN) if exact else DRIFT_UNKNOWN
     head[WINDOW_AND_DRIFT] = (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) | (np.int64(drift) << 32)
     seal(head, codes, flags, policy.model_tag)

@@ -18,7 +18,7 @@ from stream.errors import PublishFailed
 
 VALUES = ("still", "walking", "running", "cycling")
 USERS = 200
-EVENTS_A_SECOND = 4_000
+EVENTS_A_SECOND = 3_000
 ROUND_SECONDS = 0.05
 BACKLOG_MAX = 6_000
 """So many events wait at most while nobody works: enough for several blocks of each partition, little to recount."""

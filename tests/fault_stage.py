@@ -15,6 +15,7 @@ from typing import Any
 
 import live_kafka
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient
 from broker import free_port
 from fault_feeder import VALUES, Commits, Feeder
 from fault_recount import Origin, Recount, Views, recount
@@ -78,6 +79,7 @@ class Stage:
     seed: int = 1
     name: str = field(default_factory=lambda: f"faults-{uuid.uuid4().hex[:10]}")
     workers: list[FaultWorker] = field(default_factory=list)
+    told: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self.raw = f"{self.name}-raw"
@@ -93,14 +95,23 @@ class Stage:
         new_ring(self.folder / "keys.json")
         await live_kafka.create_topic(self.broker, self.raw, partitions=self.partitions)
 
-    def settings(self, instance: str, port: int, **changed: Any) -> Path:
-        """`changed` replaces what the settings usually say: raw, model, keys, store, policy_version, name."""
-        file = self.folder / f"{instance}.yaml"
+    async def remove_topics(self) -> None:
+        """What a failed test leaves behind may be looked at in its folder; the broker serves the next one."""
+        admin = AIOKafkaAdminClient(bootstrap_servers=self.broker)
+        await admin.start()
+        try:
+            await admin.delete_topics([topic for topic in await admin.list_topics() if topic.startswith(self.name)])
+        finally:
+            await admin.close()
+
+    def settings(self, label: str, port: int, **changed: Any) -> Path:
+        """`changed` replaces what the settings usually say: name, instance, model, keys, store, policy_version."""
+        file = self.folder / f"{label}.yaml"
         usual: dict[str, Any] = {
             "name": self.name,
             "broker": self.broker,
             "raw": self.raw,
-            "instance": instance,
+            "instance": label,
             "session": self.session_seconds,
             "model": self.folder / "model.json",
             "keys": self.folder / "keys.json",
@@ -111,14 +122,25 @@ class Stage:
         file.write_text(SETTINGS.format(**{**usual, **changed}), encoding="utf-8")
         return file
 
-    def start(self, instance: str, **changed: Any) -> FaultWorker:
+    def start(self, label: str, **changed: Any) -> FaultWorker:
         """A supervisor and its worker, with a name in the group and a port of its own."""
         port = free_port()
-        settings = self.settings(instance, port, **changed)
-        worker = FaultWorker(instance, settings, self.folder / f"{instance}.log", port)
+        settings = self.settings(label, port, **changed)
+        worker = FaultWorker(label, settings, self.folder / f"{label}.log", port)
         worker.start()
         self.workers.append(worker)
         return worker
+
+    async def refused(self, label: str, **changed: Any) -> str:
+        """Starts a worker under the name of the usual one and answers what it said, if it refused to start."""
+        worker = self.start(label, instance="w1", **changed)
+        async with asyncio.timeout(STALL_SECONDS_MAX):
+            while worker.running:
+                await asyncio.sleep(0.05)
+        status = worker.ended_with()
+        self.say(f"{label}: exit {status}")
+        assert status == 2, worker.said()
+        return worker.said()
 
     async def ready(self, *workers: FaultWorker) -> None:
         never = asyncio.Event()
@@ -135,7 +157,7 @@ class Stage:
         await self._until(lambda: self.commits.total == self.feeder.fed, workers)
 
     async def _until(self, done: Callable[[], bool], workers: Sequence[FaultWorker]) -> None:
-        moved, last, told = time.monotonic(), self.commits.total, time.monotonic()
+        moved, last = time.monotonic(), self.commits.total
         while True:
             await self.commits.look()
             if done():
@@ -148,10 +170,14 @@ class Stage:
                 what = f"fed {self.feeder.fed}, committed {self.commits.at}"
                 logs = "\n".join(f"--- {worker.name}\n{worker.log_tail()}" for worker in ended or self.workers)
                 raise AssertionError(f"{'a worker ended' if ended else 'nothing moves'}; {what}\n{logs}")
-            if now - told > TELL_SECONDS:
-                told = now
-                self.say(f"{self.progress()}, waiting")
+            self.tell_progress()
             await asyncio.sleep(0.1)
+
+    def tell_progress(self) -> None:
+        """Now and then."""
+        if time.monotonic() - self.told > TELL_SECONDS:
+            self.told = time.monotonic()
+            self.say(self.progress())
 
     def progress(self) -> str:
         return f"{self.feeder.fed:,} events fed, {self.commits.total:,} committed"
@@ -183,7 +209,7 @@ async def assert_whole(stage: Stage, workers: Sequence[FaultWorker]) -> Recount:
     counted = await stage.recount()
     stage.say(str(counted))
     assert counted.faults.found == {}, counted
-    assert counted.inputs == stage.feeder.fed
+    assert (counted.inputs, counted.suppressed) == (stage.feeder.fed, 0)
     report = await stage.audit(workers[0].settings_file)
     stage.say(f"audit: {report.get('verdict')}, exit {report['status']}, {report.get('compared')}")
     assert report["status"] == 0, report
@@ -222,6 +248,7 @@ async def a_stage(broker: str, folder: Path, say: Say, **changed: Any) -> AsyncI
             yield stage
     finally:
         await asyncio.gather(*(asyncio.to_thread(worker.kill) for worker in stage.workers))
+        await stage.remove_topics()
 
 
 @asynccontextmanager
@@ -230,12 +257,9 @@ async def under_load(stage: Stage, *, most: int) -> AsyncIterator[None]:
     stop = asyncio.Event()
 
     async def watch() -> None:
-        told = time.monotonic()
         while not stop.is_set():
             await stage.commits.look()
-            if time.monotonic() - told > TELL_SECONDS:
-                told = time.monotonic()
-                stage.say(stage.progress())
+            stage.tell_progress()
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), 0.1)
 

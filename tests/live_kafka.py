@@ -95,7 +95,7 @@ async def consume_all(
         records: list[Any] = []
         async with asyncio.timeout(READ_SECONDS_MAX):
             while any([await consumer.position(part) < ends[part] for part in assigned]):
-                for batch in (await consumer.getmany(*assigned, timeout_ms=100)).values():
+                for batch in (await consumer.getmany(*assigned, timeout_ms=20)).values():
                     records += batch
         there = (record for record in records if record.offset < ends[TopicPartition(topic, record.partition)])
         return sorted(there, key=lambda record: (record.partition, record.offset))

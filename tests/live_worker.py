@@ -80,14 +80,12 @@ class Counts(NamedTuple):
 class House:
     """Its topics, its settings and its worker; `opened` makes one and takes everything away at the end."""
 
-    def __init__(self, broker: str, folder: Path, raw: str | None = None, **settings: str) -> None:
+    def __init__(self, broker: str, folder: Path, **settings: str) -> None:
         self.broker = broker
         self.folder = folder
         self.name = f"h{uuid.uuid4().hex[:10]}"
-        self.raw = raw or f"{self.name}-raw"
-        self.released, self.dead = f"{self.name}-released", f"{self.name}-dead"
+        self.raw, self.released, self.dead = (f"{self.name}-{end}" for end in ("raw", "released", "dead"))
         self.changelog = f"{self.name}-beliefs-changelog"
-        self.owns_raw = raw is None
         self.port = free_port()
         self.file = folder / "sottovoce.yaml"
         self.log = folder / "worker.log"
@@ -172,16 +170,15 @@ class House:
 
 @asynccontextmanager
 async def opened(
-    broker: str, folder: Path, *, alphabet: Alphabet | None = None, raw: str | None = None, **settings: str
+    broker: str, folder: Path, *, alphabet: Alphabet | None = None, **settings: str
 ) -> AsyncIterator[House]:
     """A pipeline whose worker has not been started. Whatever happens, its worker and its topics are gone afterwards."""
     folder.mkdir(parents=True, exist_ok=True)
-    house = House(broker, folder, raw, **settings)
+    house = House(broker, folder, **settings)
     house.write_settings()
     (folder / "model.json").write_bytes(model_of(Categories(VALUES) if alphabet is None else alphabet))
     new_ring(folder / "keys.json")
-    if house.owns_raw:
-        await create_raw(broker, house.raw)
+    await create_raw(broker, house.raw)
     try:
         yield house
     finally:
@@ -203,7 +200,7 @@ async def delete_those_of(house: House) -> None:
         there = set(await admin.list_topics())
     finally:
         await admin.close()
-    mine = {house.released, house.dead, house.changelog} | ({house.raw} if house.owns_raw else set())
+    mine = {house.raw, house.released, house.dead, house.changelog}
     await delete_topics(house.broker, sorted(mine & there))
 
 

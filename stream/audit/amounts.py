@@ -63,8 +63,8 @@ def log_units(ratio: float) -> int:
 
 @kernel
 def added(spent: int, more: int) -> int:
-    """Neither exceeds 2^62, so their sum fits 64 bits."""
-    return min(spent + more, UNBOUNDED)
+    """Neither exceeds 2^62; the sum of two would be 2^63 and no longer fit."""
+    return UNBOUNDED if spent >= UNBOUNDED - more else spent + more
 
 
 def units_within(nats: float) -> int:

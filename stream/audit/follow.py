@@ -92,7 +92,7 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
                 verdict[LOST] += _pass_hidden(rules, user, state)
             else:
                 verdict[WRONG] = _check(rules, desk, user, event, state, drift, verdict)
-            _learn(desk, user, belief, hidden or event[OUTCOME] == FORECAST, drift, verdict)
+            _learn(desk, user, belief, hidden or event[OUTCOME] == FORECAST, drift)
             user[STEPS] += 1
             if verdict[LOST] and user[STEPS] == last_hidden:
                 user[MARKS] |= ADRIFT
@@ -197,14 +197,15 @@ def _settle(rules: Rules, channel: Channel, user: Integers, place: int, drift: i
 
 
 @kernel
-def _learn(desk: Desk, user: Integers, belief: Floats, nothing: bool, drift: int, verdict: Integers) -> None:
+def _learn(desk: Desk, user: Integers, belief: Floats, nothing: bool, drift: int) -> None:
     """The belief after the event, as it is kept."""
+    possible = True
     if nothing:
         for x in range(belief.shape[0]):
             belief[x] = desk.ahead[x]
-    elif user[MARKS] & ADRIFT or not learn(desk.ahead, desk.channel.units[COLUMN], belief):
-        user[MARKS] |= ADRIFT
-        verdict[WRONG] |= 0 if verdict[WRONG] & AFTER_STOP else IMPOSSIBLE_VALUE
+    elif user[MARKS] & ADRIFT:
         return
-    fine = keep_short(belief)
+    else:
+        possible = learn(desk.ahead, desk.channel.units[COLUMN], belief)
+    fine = keep_short(belief) and possible
     user[DRIFT] = min(drift + KEPT_SHORT, DRIFT_UNKNOWN) if fine else DRIFT_UNKNOWN

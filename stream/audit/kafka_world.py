@@ -17,6 +17,10 @@ from stream.engine.connection import Connection
 
 CHUNK_RECORDS = 8_000
 WAIT_MS = 300
+# Markers of transactions move the position without a record, and a call that waits for records does not return for
+# them. Every committed topic ends in a marker, so we look at the position often.
+LOOK_MS = 20
+RETRY_MS = 20
 FETCH_BYTES = 4 << 20
 STALL_SECONDS = 90.0
 """An open transaction ends after its producer's transaction.timeout.ms, by default 60 s; then reading goes on."""
@@ -77,6 +81,7 @@ class KafkaTopics:
             auto_offset_reset="earliest",
             max_partition_fetch_bytes=FETCH_BYTES,
             fetch_max_wait_ms=WAIT_MS,
+            retry_backoff_ms=RETRY_MS,
         )
         try:
             await reader.start()
@@ -89,7 +94,7 @@ async def _chunks(reader: Any, part: TopicPartition, until: int) -> AsyncIterato
     loop = asyncio.get_running_loop()
     position, moved = await reader.position(part), loop.time()
     while position < until:
-        fetched = await reader.getmany(part, timeout_ms=WAIT_MS, max_records=CHUNK_RECORDS)
+        fetched = await reader.getmany(part, timeout_ms=LOOK_MS, max_records=CHUNK_RECORDS)
         now = await reader.position(part)
         if now == position and loop.time() - moved > STALL_SECONDS:
             raise CannotAudit(

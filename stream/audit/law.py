@@ -83,15 +83,18 @@ def foresee(law: Law, belief: Floats, ahead: Floats) -> None:
 
 @kernel
 def learn(ahead: Floats, column: Integers, belief: Floats) -> bool:
-    """What is believed after a release whose probability is `column[x]` when the value is x; False if that cannot have
-    happened.
+    """What is believed after a release whose probability is `column[x]` when the value is x.
+
+    False if the law has no room for it: then the column alone is believed.
     """
     possible = False
     for x in range(ahead.shape[0]):
         belief[x] = ahead[x] * float(column[x])
         possible = possible or belief[x] > 0.0
-    if possible:
-        share_out(belief)
+    if not possible:
+        for x in range(ahead.shape[0]):
+            belief[x] = float(column[x])
+    share_out(belief)
     return possible
 
 

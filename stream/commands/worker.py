@@ -13,6 +13,7 @@ from uuid import UUID
 
 from stream.admin import AdminServer, AdminSettings
 from stream.commands.compiling import compiling_told
+from stream.engine import batches
 from stream.engine.connection import Connection, connection_of
 from stream.engine.memory import settle
 from stream.engine.plan import Plan
@@ -103,6 +104,7 @@ def warm_up(job: Job) -> None:
     """Compile or load every kernel before the group is joined: it takes seconds without any heartbeat."""
     facts = TopicFacts(job.plan.topics.raw, UUID(int=0), 1, led=True)
     job.pipelines(facts)(0).prepare([_NoRecord()], MemoryStore(job.codec))
+    batches.warm_up()
 
 
 def plan_of(opened: Opened, connection: Connection) -> Plan:

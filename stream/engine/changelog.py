@@ -19,6 +19,10 @@ from stream.protocol.ports import ChangelogChunk
 # Rows of 10,000 users are about 1 MB; a chunk is sorted, checked and stored in some tens of milliseconds.
 CHUNK_RECORDS = 10_000
 WAIT_MS = 200
+# Markers of transactions move the position without a record, and a call that waits for records does not return for
+# them. Every changelog ends in a marker, so we look at the position often.
+LOOK_MS = 20
+RETRY_MS = 20
 STALL_SECONDS = 60.0
 
 
@@ -33,6 +37,7 @@ async def _reader(connection: Connection, part: TopicPartition, start: int) -> A
         auto_offset_reset="earliest",
         max_partition_fetch_bytes=4 << 20,
         fetch_max_wait_ms=WAIT_MS,
+        retry_backoff_ms=RETRY_MS,
     )
     try:
         await consumer.start()
@@ -48,8 +53,8 @@ async def _reader(connection: Connection, part: TopicPartition, start: int) -> A
 class KafkaChangelog:
     """Keeps the promises of `stream.protocol.ports.Changelog`.
 
-    The end is that of the whole log, not of its stable part: should a stranger hold a transaction open in this partition,
-    committed beliefs may stand behind it, and stopping before them would mean to forget what was released.
+    The end is that of the whole log, not of its stable part: should a stranger hold a transaction open in this
+    partition, committed beliefs may stand behind it, and stopping before them would mean to forget what was released.
     """
 
     def __init__(self, connection: Connection, lookups: Lookups, topic: str) -> None:
@@ -82,7 +87,7 @@ async def _chunks(consumer: Any, part: TopicPartition, end: int, where: str) -> 
     position = await consumer.position(part)
     moved = loop.time()
     while position < end:
-        fetched = await consumer.getmany(part, timeout_ms=WAIT_MS, max_records=CHUNK_RECORDS)
+        fetched = await consumer.getmany(part, timeout_ms=LOOK_MS, max_records=CHUNK_RECORDS)
         now = await consumer.position(part)
         if now == position:
             if loop.time() - moved > STALL_SECONDS:
@@ -125,6 +130,6 @@ class KafkaSource:
             async with _reader(self._connection, part, start) as consumer:
                 stable = (await consumer.end_offsets([part]))[part]
                 while await consumer.position(part) < stable:
-                    if await consumer.getmany(part, timeout_ms=WAIT_MS, max_records=1):
+                    if await consumer.getmany(part, timeout_ms=LOOK_MS, max_records=1):
                         return False
         return bool(stable >= end)

@@ -22,7 +22,8 @@ def publishing(what: str, where: str) -> Iterator[None]:
         raise Fenced(
             f"{what}: refused by the brokers.",
             where=where,
-            why="another worker has taken the partition over, or the transaction took too long and was ended",
+            why="another worker has taken the partition over, perhaps with the same group_instance, or the transaction "
+            "took too long and was ended",
             fix=_FIX,
         ) from None
     except (KafkaError, OSError) as error:

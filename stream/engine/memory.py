@@ -7,10 +7,12 @@ import sys
 # mallopt's names for its parameters, from malloc.h.
 M_TRIM_THRESHOLD = -1
 M_TOP_PAD = -2
+M_MMAP_THRESHOLD = -3
 
 COLLECT_AFTER_CONTAINERS = 200_000
 TOP_PAD_BYTES = 64 << 20
 TRIM_ABOVE_BYTES = 1 << 30
+MAP_ABOVE_BYTES = 32 << 20
 
 
 def settle() -> None:
@@ -40,3 +42,5 @@ def keep_heap() -> None:
     if mallopt is not None:
         mallopt(M_TOP_PAD, TOP_PAD_BYTES)
         mallopt(M_TRIM_THRESHOLD, TRIM_ABOVE_BYTES)
+        # Setting the others freezes this one at 128 KiB, and every larger array would be mapped and faulted in anew.
+        mallopt(M_MMAP_THRESHOLD, MAP_ABOVE_BYTES)

@@ -16,8 +16,11 @@ from stream.engine.topic_ids import TopicFacts, describe
 from stream.errors import StateRefused
 
 READY_SECONDS = 30.0
-# A released record has what stood in the raw one, and headers of at most this size on top.
+# What stands beside the value of a released record, at most: its key of 1 KiB, chosen headers of 12 KiB, our own.
 HEADER_BYTES = 16 << 10
+# A public value is written anew: `1e15,` becomes `1000000000000000.0,`, which is 3.8 times as long, and nothing grows
+# more than that (`0,` before a chosen place of an array becomes `null,`, 2.5 times).
+GROWTH = 4
 # Kafka's own default; a batch of ours is kept below the smallest limit of the three topics.
 MESSAGE_BYTES = 1_048_588
 BATCH_BYTES_MAX = 1_000_000
@@ -56,7 +59,7 @@ async def facts_of(connection: Connection, topics: Sequence[str]) -> dict[str, T
 
 async def _prepare(plan: Plan, client: Any, admin: Any) -> tuple[TopicFacts, int]:
     written = {
-        plan.topics.released: plan.record_bytes + HEADER_BYTES,
+        plan.topics.released: GROWTH * plan.record_bytes + HEADER_BYTES,
         plan.topics.dead_letters: HEADER_BYTES,
         plan.topics.changelog: plan.row_bytes + HEADER_BYTES,
     }

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aiokafka.errors import KafkaError
+
 from stream.engine.app import BlockApp
 from stream.engine.changelog import KafkaChangelog, KafkaSource
 from stream.engine.gate import Gate
@@ -51,6 +53,7 @@ class Job:
 async def work(job: Job, stop: asyncio.Event) -> None:
     """Carry out blocks until `stop` is set, then finish those at work. Raises what ended it otherwise."""
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_tell_leftover)
     failure: asyncio.Future[None] = loop.create_future()
 
     def fail(error: BaseException) -> None:
@@ -140,6 +143,16 @@ async def _stop_faust(app: BlockApp, starting: asyncio.Task[None]) -> None:
             await app.stop()
     except TimeoutError:
         log.warning("Faust did not stop within %g s; the process ends without it.", FAUST_STOP_SECONDS)
+
+
+def _tell_leftover(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What a library left behind for nobody, by its kind alone: asyncio would print it with its text.
+
+    A fenced producer fails every future of its transaction; the first was heard, and the others say nothing new.
+    """
+    error = context.get("exception")
+    if not isinstance(error, KafkaError):
+        log.warning("%s: %s", context.get("message"), type(error).__name__)
 
 
 def _settle(failure: asyncio.Future[None], error: BaseException) -> None:

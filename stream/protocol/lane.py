@@ -7,6 +7,7 @@ queue only grows; with it a transaction carries all that waits, so the slower th
 import asyncio
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from time import perf_counter
@@ -25,6 +26,10 @@ class LaneLimits:
 
     A block of 4,000 records of 250 bytes is 1 MB, one batch of the producer. Larger records make shorter blocks, so
     that no block is larger than 8 MiB or one record.
+
+    A lane begins a transaction at most every `pause_seconds` unless `hurry_records` wait. A transaction costs the
+    brokers and us some milliseconds of work whatever is in it, so without a pause a thousand events a second would
+    keep both as busy as a hundred thousand.
     """
 
     max_block_records: int = 4_000
@@ -32,6 +37,8 @@ class LaneLimits:
     room_records: int = 20_000
     room_bytes: int = 32 << 20
     transaction_seconds: float = 10.0
+    pause_seconds: float = 0.01
+    hurry_records: int = 1_000
 
 
 class Lane:
@@ -67,6 +74,8 @@ class Lane:
         self._high_watermark = expected
         self._closing = False
         self._wake = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._began = -limits.pause_seconds
 
     def write_control(self, control: bytes) -> None:
         """Put this control record into the next transaction."""
@@ -103,6 +112,8 @@ class Lane:
         self._high_watermark = max(self._high_watermark, block.high_watermark)
         if records:
             self._wake.set()
+        if len(self._waiting) >= self._limits.hurry_records:
+            self._hurry.set()
 
     async def run(self) -> None:
         """Carry out blocks until `close`; the block at work is finished, the rest is left to the next owner."""
@@ -110,6 +121,7 @@ class Lane:
             while not self._waiting and not self._closing:
                 self._wake.clear()
                 await self._wake.wait()
+            await self._pause()
             if self._closing:
                 return
             await self._carry_out(*self._take())
@@ -119,6 +131,17 @@ class Lane:
         self._closing = True
         self._waiting = []
         self._wake.set()
+        self._hurry.set()
+
+    async def _pause(self) -> None:
+        """Let more records come if the last transaction began a moment ago; after a quiet time nothing is held back."""
+        rest = self._began + self._limits.pause_seconds - self._clock()
+        if rest > 0 and len(self._waiting) < self._limits.hurry_records and not self._closing:
+            self._hurry.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(rest):
+                    await self._hurry.wait()
+        self._began = self._clock()
 
     def _hole(self, start: int) -> PublishFailed:
         return PublishFailed(
@@ -156,7 +179,7 @@ class Lane:
         started = self._clock()
         self._observer.block_started(self.partition, len(records))
         effects = self._pipeline.prepare(records, self._store)
-        marks = self._add_marks(effects, next_offset, records[-1].timestamp)
+        marks = self._add_marks(effects, next_offset, max(0, records[-1].timestamp))
         prepared = self._clock()
         positions = await publish(self._producer, self._topics, effects, self._limits.transaction_seconds)
         published = self._clock()

@@ -24,6 +24,7 @@ END_OF_TIME_MS: Final = 4_102_444_800_000  # 2100-01-01T00:00:00Z
 
 KEY: Final = "$key"
 TIMESTAMP: Final = "$timestamp"
+HEADERS: Final = "$headers"
 WHOLE: Final = "$"
 
 _NO_TIMESTAMP: Final = -1  # how Kafka says that a record has none

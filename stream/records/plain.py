@@ -107,10 +107,11 @@ def stays(data: Bytes, start: int, end: int) -> bool:
     """Whether the writer would write this plain value byte for byte as it stands.
 
     It does so with texts, words and integers. Of a decimal it writes the shortest digits that give the same double.
-    Two decimals of at most 15 digits never share a double (2^53 > 9 * 10^15: between 2^k and 2^(k+1) doubles lie closer
-    together than such decimals), so with at most 15 digits, none of them a zero at the end that could be left out, the
-    shortest digits are these. From 10^-4 on, and below 10^15, it writes them without an exponent, and with at least one
-    behind the point: `0.5`, `12.25`, `1.0` and `0.0` stay, `0.50` and `0.00001` do not.
+    Two decimals of at most 15 digits never share a double: they differ by more than 10^-15 of their size, and what
+    rounds to one double lies within 2^-52 < 0.23 * 10^-15 of it. So with at most 15 digits, none of them a zero at the
+    end that could be left out, the shortest digits are these. From 10^-4 on, and below 10^15, the writer uses no
+    exponent and puts at least one digit behind the point: `0.5`, `12.25`, `1.0` and `0.0` stay, `0.50` and `0.00001`
+    do not.
     """
     if data[start] != MINUS and not ZERO <= data[start] <= NINE:
         return True

@@ -14,6 +14,10 @@ from beliefs.alphabet import Alphabet
 from stream.records.paths import MISSING, Getter, Path, Setter, getter, setter
 from stream.settings.model import RecordSettings
 
+# What the chosen headers of one record may take up, names and values together with ten bytes each for their lengths. A
+# record with more would not fit into the released topic, and its partition would stand still for ever.
+CHOSEN_HEADERS_BYTES_MAX: Final = 12 << 10
+_LENGTHS_BYTES: Final = 10
 # Values written out in advance when nothing is public; a larger alphabet is written as it comes.
 _LARGEST_TABLE: Final = 1 << 16
 
@@ -76,3 +80,9 @@ def _first_level(paths: Iterable[Path]) -> tuple[str, ...] | None:
 def chosen_headers(headers: Iterable[tuple[str, bytes | None]], chosen: frozenset[str]) -> list[tuple[str, bytes]]:
     """The raw record's headers that the settings let pass, in their order; one without a value passes as empty."""
     return [(name, value or b"") for name, value in headers if name in chosen]
+
+
+def too_large_headers(headers: Iterable[tuple[str, bytes | None]], chosen: frozenset[str]) -> bool:
+    """Whether the headers that would pass take up more than may."""
+    sizes = [len(name.encode()) + len(value or b"") + _LENGTHS_BYTES for name, value in headers if name in chosen]
+    return sum(sizes) > CHOSEN_HEADERS_BYTES_MAX

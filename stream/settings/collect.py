@@ -60,8 +60,12 @@ class Collector:
 
     def _unknown(self, name: str, fields: Mapping[str, FieldInfo], place: Place) -> None:
         close = get_close_matches(name.lower(), fields, n=1, cutoff=0.6)
+        allowed = f"one of {', '.join(fields)}"
+        if not close and _NEVER_SHOWN & set(place):
+            self.add(place, "an unknown name that is not shown here", allowed, "remove it")
+            return
         fix = f"did you mean {close[0]}?" if close else f"remove {name}"
-        self.add((*place, name), f"the unknown name {shown(name)}", f"one of {', '.join(fields)}", fix)
+        self.add((*place, name), f"the unknown name {shown(name)}", allowed, fix)
 
     def _default(self, place: Place, value: Any) -> None:
         self.values[dotted(place)] = value

@@ -145,7 +145,10 @@ class RecordSettings(Section):
     )
     headers: Annotated[
         tuple[Annotated[str, Field(min_length=1, max_length=255)], ...], Field(max_length=64, strict=False)
-    ] = Field(default=(), description="headers of the raw record that pass as they are; every other header is dropped")
+    ] = Field(
+        default=(),
+        description="headers of the raw record that pass as they are, 12 KiB at most; every other is dropped",
+    )
     release_key: Literal["keep", "pseudonym"] = Field(
         default="keep", description="keep: released records bear the user's id; pseudonym: a keyed pseudonym instead"
     )

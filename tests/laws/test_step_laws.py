@@ -198,3 +198,16 @@ def test_an_impossible_value_under_an_unbounded_mechanism_needs_an_unlimited_bud
     chain = Chain.from_dense([0.5, 0.5, 0], [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
     limited = Run(policy_of("published_crr", 1.0, budget=INFINITE - 1), chain, users=1)
     assert (limited.block(events_of(20, 1, 3)).outcome == FORECAST).all()
+
+
+def test_after_an_impossible_value_the_release_alone_is_believed() -> None:
+    chain = Chain.from_dense([0.5, 0.5, 0], [[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
+    run = Run(policy_of("published_crr", 1.0), chain, users=1)
+    releases = run.block(events_of(60, 1, 3)._replace(symbol=np.full(60, 2)))
+    first = int(np.flatnonzero(releases.symbol == 2)[0])
+    assert releases.upper[first] == releases.lower[first] == INFINITE
+    assert drift_of(run.heads)[0] == DRIFT_UNKNOWN
+    belief = np.zeros(3)
+    decode_belief(run.codes[0], belief.view(np.int64))
+    assert np.isfinite(belief).all()
+    assert belief.sum() == pytest.approx(1.0)

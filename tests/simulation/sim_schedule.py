@@ -15,7 +15,8 @@ from typing import Any
 from sim_brokers import Brokers
 from sim_loop import VirtualLoop
 from sim_pipeline import STEPS, SUM, Released, dead_letter_value, follow, keyed_noise, release_value
-from sim_worker import TOPICS, Parts, Process, WatchedStore, Worker
+from sim_ports import TOPICS, Process, WatchedStore
+from sim_worker import Parts, Worker
 
 from stream.protocol.control import PROGRESS_KEY, decode_progress
 from stream.protocol.ports import Outgoing

@@ -6,8 +6,9 @@ from itertools import count
 import pytest
 from sim_brokers import Part
 from sim_pipeline import SimPipeline
+from sim_ports import SimChangelog, SimProducer
 from sim_schedule import run
-from sim_worker import Parts, SimChangelog, SimProducer
+from sim_worker import Parts
 
 from stream.protocol.lane import Lane
 from stream.protocol.ports import Block, InputRecord

@@ -47,6 +47,12 @@ def test_it_agrees_under_other_budgets(mechanism: str, settings: dict[str, Any])
     assert [finding.as_json() for finding in report.findings] == []
 
 
+def test_it_agrees_after_values_that_the_model_calls_impossible() -> None:
+    """Without a budget's bound the published mechanism releases them; the release alone is believed from then on."""
+    report = run(10, mechanism="published_crr", sparse=True, nats="unlimited").report()
+    assert [finding.as_json() for finding in report.findings] == []
+
+
 @pytest.mark.parametrize("mechanism", ["optimal", "marginal_preserving"])
 def test_it_agrees_where_beliefs_fall_below_the_smallest_that_is_kept(mechanism: str) -> None:
     """A hundred values in a ring: in a minute of forecasts a belief falls below 2^-126, and its drift is unknown from
