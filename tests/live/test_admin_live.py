@@ -66,24 +66,15 @@ async def ready_pages(house: House) -> list[Page]:
     return pages
 
 
-async def test_one_port_on_loopback_is_all_that_listens(broker: Broker, tmp_path: Path) -> None:
-    async with opened(broker.bootstrap, tmp_path) as house:
-        await write(broker.bootstrap, house.raw, walk(0, 300))
-        await house.start()
-        await house.settled()
-        assert listening(await processes_of(house)) == [(LOOPBACK, house.port)]
-        assert [(await house.page(path)).status for path in ("/", "/metrics", "/livez", "/readyz")] == [200] * 4
-        assert (await house.page("/beliefs")).status == 404
-        await house.stop()
-
-
-async def test_ready_is_said_after_recovery_and_the_users_stand_as_before(broker: Broker, tmp_path: Path) -> None:
+async def test_a_worker_is_ready_after_recovery_and_its_users_stand_as_before(broker: Broker, tmp_path: Path) -> None:
     async with opened(broker.bootstrap, tmp_path) as house:
         await write(broker.bootstrap, house.raw, walk(0, 6_000))
         house.worker.start()
         first = await ready_pages(house)
         await house.settled()
+        await check_who_listens(house)
         before = await house.metrics()
+        assert before.value("sottovoce_worker_restarts_total") == 0
         await house.check_identity()
         await house.stop()
 
@@ -102,28 +93,27 @@ async def test_ready_is_said_after_recovery_and_the_users_stand_as_before(broker
         for name in OVER_USERS:
             assert users_in(after, name) == users_in(before, name) != []
         assert after.value("sottovoce_state_bytes") == 60 * (64 + 4 * len(ACTIVITIES))
+
+        await house.worker.kill_child()
+        await write(broker.bootstrap, house.raw, walk(6_000, 1_000))
+        await house.settled(restarts=1)
+        await until(lambda: restarts_are(house, 1))
+        await house.check_identity(counters=False)
+        await house.check_audit()
         await house.stop()
+
+
+async def check_who_listens(house: House) -> None:
+    """One port on loopback, which answers four questions, is all that the supervisor and its worker open."""
+    assert listening(await processes_of(house)) == [(LOOPBACK, house.port)]
+    assert [(await house.page(path)).status for path in ("/", "/metrics", "/livez", "/readyz")] == [200] * 4
+    assert (await house.page("/beliefs")).status == 404
 
 
 def users_in(metrics: object, name: str) -> list[tuple[object, float]]:
     """Every bucket of a histogram over users, on both sides."""
     values = metrics._values  # type: ignore[attr-defined]
     return sorted((labels, value) for (found, labels), value in values.items() if found == f"{name}_bucket")
-
-
-async def test_a_killed_worker_is_replaced_and_the_replacement_counts_it(broker: Broker, tmp_path: Path) -> None:
-    async with opened(broker.bootstrap, tmp_path) as house:
-        await write(broker.bootstrap, house.raw, walk(0, 1_000))
-        await house.start()
-        await house.settled()
-        assert (await house.metrics()).value("sottovoce_worker_restarts_total") == 0
-        await house.worker.kill_child()
-        await write(broker.bootstrap, house.raw, walk(1_000, 1_000))
-        await house.settled(restarts=1)
-        await until(lambda: restarts_are(house, 1))
-        await house.check_identity(counters=False)
-        await house.check_audit()
-        await house.stop()
 
 
 async def restarts_are(house: House, wanted: int) -> bool:
@@ -170,5 +160,4 @@ async def test_what_waits_is_shown_and_goes_down_to_nothing(broker: Broker, tmp_
         assert max(seen) > 50
         await house.settled()
         await house.check_identity()
-        await house.check_audit()
         await house.stop()

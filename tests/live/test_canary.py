@@ -112,16 +112,19 @@ async def where(house: House, topic: str) -> set[str]:
     return {place for record in await house.read(topic, committed=False) for place in places(record)}
 
 
-async def check_told(house: House) -> None:
+async def check_told(house: House, *options: str) -> None:
     """Nothing that is told about events holds the canary, though the input is full of it."""
     for text in (*await pages(house), house.worker.said()):
         assert CANARY not in text
-    for options in ([], ["--json"]):
-        answer = await house.audit(*options)
-        assert answer.status == 0, answer.out + answer.said
-        assert CANARY not in answer.out + answer.said
+    await check_audit_told(house, 0, *options)
     assert await where(house, house.dead) == set()
     assert {"key", "header cookie", "field note", "broken value"} < await where(house, house.raw)
+
+
+async def check_audit_told(house: House, status: int, *options: str) -> None:
+    answer = await house.audit(*options)
+    assert answer.status == status, answer.out + answer.said
+    assert CANARY not in answer.out + answer.said
 
 
 @pytest.fixture
@@ -142,10 +145,11 @@ async def test_kept_keys_and_declared_fields_are_the_only_way_out(broker: Broker
         await check_told(house)
         assert await where(house, house.released) == {"key", "header trace", "field note"}
         await house.stop()
-        await unreadable_row(house)
+        await an_unreadable_row(house)
+        await strange_records(house)
 
 
-async def unreadable_row(house: House) -> None:
+async def an_unreadable_row(house: House) -> None:
     """The canary's own state row is destroyed: the worker sets the user aside, and says so without a name."""
     await write(house.broker, house.changelog, [Raw(0, b"u" + SEEN, SEEN * 7)])
     await house.start()
@@ -155,10 +159,23 @@ async def unreadable_row(house: House) -> None:
     assert metrics.value("sottovoce_quarantined_users") == 1
     assert metrics.value("sottovoce_dead_letters_total", reason="state_unreadable") > 0
     assert "1 rows could not be read" in house.worker.said()
-    for text in (*await pages(house), house.worker.said(), *(await house.audit()).__dict__.values()):
-        assert CANARY not in str(text)
+    for text in (*await pages(house), house.worker.said()):
+        assert CANARY not in text
     assert await where(house, house.dead) == set()
     await house.stop()
+
+
+async def strange_records(house: House) -> None:
+    """Somebody else writes into the released topic: the audit finds it, and quotes nothing of it."""
+    strange = [
+        Raw(partition, SEEN, text, ((name, SEEN), *HEADERS))
+        for partition in range(PARTITIONS)
+        for name in ("step", "release-id", "policy", "model", "outcome")
+        for text in (SEEN, b"{}", json.dumps({"activity": CANARY, "note": CANARY}).encode())
+    ]
+    await write(house.broker, house.released, strange)
+    await check_audit_told(house, 1)
+    await check_audit_told(house, 1, "--json")
 
 
 @pytest.mark.usefixtures("talkative")
@@ -178,32 +195,13 @@ async def test_under_a_pseudonym_it_is_nowhere(broker: Broker, tmp_path: Path) -
         await writing
         await house.settled(restarts=99)
         await house.worker.ready(lambda _: None, asyncio.Event())
-        await check_told(house)
+        await check_told(house, "--json")
         assert await where(house, house.released) == set()
         assert await where(house, house.changelog) == set()
         await house.stop()
         files = [path for path in store.rglob("*") if path.is_file()]
         assert files
         assert [path for path in files if SEEN in path.read_bytes()] == []
-
-
-async def test_the_audit_of_a_strange_record_does_not_quote_it(broker: Broker, tmp_path: Path) -> None:
-    async with opened(broker.bootstrap, tmp_path, record=KEEP) as house:
-        await house.start()
-        await write(broker.bootstrap, house.raw, planted(1))
-        await house.settled()
-        await house.stop()
-        strange = [
-            Raw(partition, SEEN, text, ((name, SEEN), *HEADERS))
-            for partition in range(PARTITIONS)
-            for name in ("step", "release-id", "policy", "model", "outcome")
-            for text in (SEEN, b"{}", json.dumps({"activity": CANARY, "note": CANARY}).encode())
-        ]
-        await write(broker.bootstrap, house.released, strange)
-        for options in ([], ["--json"], ["--no-changelog"]):
-            answer = await house.audit(*options)
-            assert answer.status == 1
-            assert CANARY not in answer.out + answer.said
 
 
 IN_THE_WRONG_PLACE = [

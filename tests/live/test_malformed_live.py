@@ -124,3 +124,31 @@ async def test_a_hundred_thousand_malformed_records_stop_nothing(broker: Broker,
         reasons = await check(a, WANTED_FIRST_LEVEL) + await check(b, WANTED_NESTED)
         assert reasons.total() >= 100_000, reasons
         assert {name for name in set(names.REASONS) - {names.STATE_UNREADABLE} if reasons[name] < 20} == set(), reasons
+
+
+GROWING = "{protect: {path: $.activity}, public: [$.n], headers: [trace, tags], max_bytes: 1000000}"
+
+
+def those_that_grow() -> Iterator[Raw]:
+    """Records that are larger released than raw, or that carry more beside their value than has room there."""
+    numbers = b'{"activity":"still","n":[' + b",".join([b"1e15"] * 190_000) + b"]}"
+    yield Raw(0, b"u1", numbers)
+    yield Raw(1, b"u2", good(1).value, (("trace", b"x" * 1_040_000),))
+    yield Raw(1, b"u2", good(2).value, (("tags", b"x"),) * 60_000)
+    yield Raw(1, b"u2", good(3).value, (("trace", b"x" * 12_000), ("cookie", b"x" * 1_000_000)))
+    yield Raw(2, b"u" * 1_024, numbers, (("trace", b"x" * 12_000),))
+    yield from (Raw(number, b"v%d" % number, good(number).value) for number in range(PARTITIONS))
+
+
+async def test_no_record_is_too_large_to_be_released_once_it_is_accepted(broker: Broker, tmp_path: Path) -> None:
+    async with opened(broker.bootstrap, tmp_path, alphabet=Categories(WORDS), record=GROWING) as house:
+        await house.start()
+        await write(broker.bootstrap, house.raw, those_that_grow())
+        await house.settled()
+        counts = await house.check_identity()
+        assert (counts.released, counts.dead_lettered) == (6, 2)
+        letters = [json.loads(letter.value) for letter in await house.read(house.dead)]
+        assert [(letter["reason"], letter["path"]) for letter in letters] == [(names.TOO_LARGE, "$headers")] * 2
+        assert max(len(record.value) for record in await house.read(house.released)) > 3_000_000
+        await house.check_audit()
+        await house.stop()

@@ -1,4 +1,4 @@
-"""The ports of the release protocol as one simulated process reaches them: each call can be delayed, cut off or refused.
+"""The ports of the release protocol as a simulated process reaches them: each call can be delayed, cut off or refused.
 
 Every call of a port is two steps, before and after its effect. At each step the process may be delayed, crash (nothing
 of it ever runs a port again, and an effect without an answer stays) or freeze (it goes on later, not knowing).

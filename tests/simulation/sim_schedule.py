@@ -1,7 +1,8 @@
 """One simulated run: a seed decides the records, the delays, and when processes crash, freeze, wake or lose partitions.
 
-`run(seed)` gives every violation of what the release protocol promises; `python tests/simulation/sim_schedule.py SEED`
-runs one again and tells what happened.
+`run(seed)` gives every violation of what the release protocol promises. One run again, and told:
+
+    PYTHONPATH=. python tests/simulation/sim_schedule.py SEED
 """
 
 import asyncio
@@ -13,12 +14,11 @@ from random import Random
 from typing import Any
 
 from sim_brokers import Brokers
+from sim_check import progress_mark, violations
 from sim_loop import VirtualLoop
-from sim_pipeline import STEPS, SUM, Released, dead_letter_value, follow, keyed_noise, release_value
 from sim_ports import TOPICS, Process, WatchedStore
 from sim_worker import Parts, Worker
 
-from stream.protocol.control import PROGRESS_KEY, decode_progress
 from stream.protocol.ports import Outgoing
 
 STEPS_MAX = 60_000
@@ -42,7 +42,7 @@ class Outcome:
     story: list[str] = field(default_factory=list)
 
     def replay(self) -> str:
-        return f"python tests/simulation/sim_schedule.py {self.seed}"
+        return f"PYTHONPATH=. python tests/simulation/sim_schedule.py {self.seed}"
 
 
 class Schedule:
@@ -96,7 +96,8 @@ class Schedule:
             asyncio.events._set_running_loop(None)
         if not finished:
             self._violate("the run did not come to an end")
-        self._check()
+        stores = self._owner.stores if self._owner else {}
+        self.outcome.violations += violations(self._brokers, self._partitions, stores)
         self._tear_down()
         return self.outcome
 
@@ -112,12 +113,7 @@ class Schedule:
         part = (TOPICS.raw, partition)
         if self._brokers.group.get(part, 0) < self._last[partition] + 1:
             return False
-        return self._mark(partition) == self._brokers.group[part]
-
-    def _mark(self, partition: int) -> int:
-        log = self._brokers.committed((TOPICS.changelog, partition))
-        marks = [entry.record.value for entry in log if entry.record and entry.record.key == PROGRESS_KEY]
-        return decode_progress(marks[-1] or b"", "") if marks else 0
+        return progress_mark(self._brokers, partition) == self._brokers.group[part]
 
     def _raw_parts(self) -> list[tuple[str, int]]:
         return [(TOPICS.raw, partition) for partition in range(self._partitions)]
@@ -217,74 +213,6 @@ class Schedule:
             action()
 
         self._loop.call_later(seconds, act)
-
-    # What must hold
-
-    def _check(self) -> None:
-        for partition in range(self._partitions):
-            expected, states = self._recount(partition)
-            seen_once = Counter(self._offsets(partition, committed=True))
-            for offset, value in expected.items():
-                if not seen_once[offset]:
-                    self._violate(f"input {partition}:{offset} was lost")
-                elif seen_once[offset] > 1:
-                    self._violate(f"input {partition}:{offset} was released {seen_once[offset]} times")
-                found = self._values(partition, offset)
-                if len(found) > 1:
-                    self._violate(f"input {partition}:{offset} has two values in the uncommitted view")
-                elif found and found != {value}:
-                    self._violate(f"input {partition}:{offset} became {found}, the recount says {value!r}")
-            self._check_states(partition, states)
-
-    def _recount(self, partition: int) -> tuple[dict[int, bytes], dict[bytes, Released]]:
-        expected: dict[int, bytes] = {}
-        states: dict[bytes, Released] = {}
-        for entry in self._brokers.committed((TOPICS.raw, partition)):
-            record = entry.record
-            if record is None:
-                continue
-            if record.value is None or record.key is None:
-                expected[entry.offset] = dead_letter_value(partition, entry.offset)
-                continue
-            noise = keyed_noise(partition, entry.offset)
-            now = follow(states.get(record.key, Released(0, 0)), record.value, noise)
-            states[record.key] = now
-            expected[entry.offset] = release_value(partition, entry.offset, now)
-        return expected, states
-
-    def _offsets(self, partition: int, *, committed: bool) -> list[int]:
-        read = self._brokers.committed if committed else self._brokers.uncommitted
-        entries = [*read((TOPICS.released, partition)), *read((TOPICS.dead_letters, partition))]
-        return [int((entry.record.value or b"").split(b":")[1]) for entry in entries if entry.record]
-
-    def _values(self, partition: int, offset: int) -> set[bytes]:
-        entries = [
-            *self._brokers.uncommitted((TOPICS.released, partition)),
-            *self._brokers.uncommitted((TOPICS.dead_letters, partition)),
-        ]
-        values = {entry.record.value or b"" for entry in entries if entry.record}
-        return {value for value in values if value.startswith(b"%d:%d:" % (partition, offset))}
-
-    def _check_states(self, partition: int, states: dict[bytes, Released]) -> None:
-        kept = {
-            e.record.key: e.record.value or b""
-            for e in self._brokers.committed((TOPICS.changelog, partition))
-            if e.record
-        }
-        mark = self._mark(partition)
-        if mark != self._brokers.group.get((TOPICS.raw, partition), 0):
-            self._violate(f"partition {partition}: the progress mark says {mark}, the group another offset")
-        store = self._owner.stores.get(partition) if self._owner else None
-        for user, state in states.items():
-            row = int.from_bytes(kept.get(b"u" + user, b"")[8 * STEPS : 8 * STEPS + 8], "little")
-            if row != state.step:
-                self._violate(f"partition {partition}: the changelog has {user!r} at step {row}, not {state.step}")
-        if store is not None:
-            heads, _, _ = store.load(list(states))
-            for (user, state), head in zip(states.items(), heads.tolist(), strict=True):
-                behind = head[STEPS] <= state.step  # the last commit may not have been taken over yet
-                if not behind or (head[STEPS] == state.step and head[SUM] != state.total):
-                    self._violate(f"partition {partition}: the store has another state of {user!r}")
 
     def _violate(self, what: str) -> None:
         self.outcome.violations.append(what)
