@@ -6,6 +6,7 @@
     |   |-- ModelRefused           the model file cannot be used
     |   |-- KeyRefused             the key ring cannot be used
     |   |-- StateRefused           the topics or the beliefs in them belong to something else
+    |   |-- CannotAudit            the audit could not be carried out: it says neither yes nor no
     |-- PublishFailed              exit 3: a transaction did not commit; the worker stops, a fresh one repeats the block
         |-- Fenced                 exit 3: another worker owns the partition now
 
@@ -109,6 +110,10 @@ class KeyRefused(Refused):
 
 class StateRefused(Refused):
     """The state that was found belongs to another pipeline, topic, partition count, model or key."""
+
+
+class CannotAudit(Refused):
+    """The audit could not be carried out, so that it says neither yes nor no."""
 
 
 class PublishFailed(SottovoceError):

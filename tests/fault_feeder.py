@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from typing import Any
 
-from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from fault_recount import MARK
 
 from stream.engine.connection import Connection
@@ -25,8 +25,11 @@ BACKLOG_MAX = 6_000
 MARKED_EVERY = 997
 EVENT_MILLISECONDS = 10
 """Event time between two events of the pipeline: a user has one each two seconds."""
-FIRST_TIME = 1_700_000_000_000
+BEGAN_MILLISECONDS_AGO = 3_600_000
+"""Not long ago: after a restart a broker forgets idempotent producers whose records bear times of yesterday, and writes
+a repeated batch of theirs a second time."""
 AWAY_SECONDS_MAX = 120.0
+OPEN_SECONDS_MAX = 60.0
 
 # What cannot be released, by the reason that the dead letter must name.
 MARKED: tuple[tuple[bytes, bytes | None], ...] = (
@@ -45,6 +48,7 @@ class Feeder:
         self._topic = topic
         self._partitions = partitions
         self._random = Random(seed)
+        self._first_time = int(time.time() * 1000) - BEGAN_MILLISECONDS_AGO
         self.fed = 0
 
     async def run(self, stop: asyncio.Event, done: Callable[[], int], most: int) -> None:
@@ -91,7 +95,7 @@ class Feeder:
             record = {
                 "key": b"user-%03d" % user,
                 "value": value,
-                "timestamp": FIRST_TIME + number * EVENT_MILLISECONDS,
+                "timestamp": self._first_time + number * EVENT_MILLISECONDS,
                 "headers": headers,
             }
             if batches[home].append(**record) is None:
@@ -146,3 +150,18 @@ class Commits:
         except (PublishFailed, TimeoutError):
             return False
         return True
+
+
+async def decided(broker: str, parts: Sequence[TopicPartition]) -> None:
+    """Returns when no transaction is open in these partitions: the group's offsets may be visible a moment before the
+    records that were committed with them, and what a killed worker left open ends when its time is over."""
+    ends = []
+    async with AsyncExitStack() as readers:
+        for level in ("read_committed", "read_uncommitted"):
+            reader = AIOKafkaConsumer(bootstrap_servers=broker, isolation_level=level, enable_auto_commit=False)
+            await reader.start()
+            readers.push_async_callback(reader.stop)
+            ends.append(reader.end_offsets)
+        async with asyncio.timeout(OPEN_SECONDS_MAX):
+            while await ends[0](parts) != await ends[1](parts):
+                await asyncio.sleep(0.05)

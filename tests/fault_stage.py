@@ -15,9 +15,10 @@ from typing import Any
 
 import live_kafka
 import pytest
+from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from broker import free_port
-from fault_feeder import VALUES, Commits, Feeder
+from fault_feeder import VALUES, Commits, Feeder, decided
 from fault_recount import Origin, Recount, Views, recount
 from fault_workers import FaultWorker, command
 
@@ -154,7 +155,7 @@ class Stage:
         await self._until(lambda: wanted(self.commits.at[part] > before[part] for part in before), workers)
 
     async def drained(self, workers: Sequence[FaultWorker]) -> None:
-        await self._until(lambda: self.commits.total == self.feeder.fed, workers)
+        await self._until(lambda: self.commits.total >= self.feeder.fed, workers)
 
     async def _until(self, done: Callable[[], bool], workers: Sequence[FaultWorker]) -> None:
         moved, last = time.monotonic(), self.commits.total
@@ -190,6 +191,9 @@ class Stage:
 
     async def views(self) -> Views:
         raw, released, letters, _ = self.topics
+        await decided(
+            self.broker, [TopicPartition(topic, part) for topic in (released, letters) for part in self.commits.at]
+        )
         wanted = ((raw, False), (released, True), (released, False), (letters, True), (letters, False))
         return Views(*[await live_kafka.consume_all(self.broker, topic, committed=kind) for topic, kind in wanted])
 

@@ -22,7 +22,8 @@ from stream.audit.partition import PartitionAudit, Public
 from stream.audit.records import UNUSABLE, Reader
 from stream.audit.repeats import IdIndex, Repeats
 from stream.audit.report import Report
-from stream.audit.world import Bounds, CannotAudit, Topics
+from stream.audit.world import Bounds, Topics
+from stream.errors import CannotAudit
 
 PLACES = 5
 

@@ -11,7 +11,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from stream.audit.world import CannotAudit
+from stream.errors import CannotAudit
 from stream.names import METRIC_PREFIX
 
 SECONDS: Final = 5.0

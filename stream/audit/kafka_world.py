@@ -12,8 +12,9 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaError
 
 from stream.audit.records import Record
-from stream.audit.world import Bounds, CannotAudit
+from stream.audit.world import Bounds
 from stream.engine.connection import Connection
+from stream.errors import CannotAudit
 
 CHUNK_RECORDS = 8_000
 WAIT_MS = 300

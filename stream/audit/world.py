@@ -8,14 +8,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from stream.audit.records import Record
-from stream.errors import SottovoceError
-from stream.names import EXIT_REFUSED
-
-
-class CannotAudit(SottovoceError):
-    """The audit could not be carried out, so that it says neither yes nor no."""
-
-    exit_status = EXIT_REFUSED
 
 
 class Bounds(NamedTuple):

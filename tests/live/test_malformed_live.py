@@ -107,7 +107,7 @@ async def check(house: House, wanted: strict_reference.Wanted) -> Counter[str]:
     metrics = await house.metrics()
     assert {name: metrics.value("sottovoce_dead_letters_total", reason=name) for name in reasons} == reasons
     await house.check_audit()
-    assert (house.worker.restarts, await house.worker.child()) == (0, pid)
+    assert (house.restarts, await house.worker.child()) == (0, pid)
     assert "Traceback" not in house.worker.said()
     await house.stop()
     return reasons

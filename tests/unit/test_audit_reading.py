@@ -15,7 +15,7 @@ from audit_world import (
     run,
 )
 
-from stream.audit.world import CannotAudit
+from stream.errors import CannotAudit
 
 
 @pytest.fixture

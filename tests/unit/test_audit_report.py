@@ -25,7 +25,7 @@ from stream.audit.progress import Shown
 from stream.audit.records import Parsed
 from stream.audit.repeats import IdIndex
 from stream.audit.report import Report, tell
-from stream.audit.world import CannotAudit
+from stream.errors import CannotAudit
 from stream.metrics import Meter
 from stream.metrics.families import exposition, registry_of
 from stream.names import OUTCOMES
