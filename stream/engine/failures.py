@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from aiokafka.errors import InvalidProducerEpoch, KafkaError, ProducerFenced
+from aiokafka.errors import IllegalOperation, InvalidProducerEpoch, KafkaError, ProducerFenced
 
 from stream.errors import Fenced, PublishFailed
 
@@ -28,8 +28,8 @@ def publishing(what: str, where: str) -> Iterator[None]:
         ) from None
     except (KafkaError, OSError) as error:
         raise PublishFailed(f"{what} failed.", where=where, why=_kind(error), fix=_FIX) from None
-    except AssertionError:
-        # aiokafka asserts the order of its transaction's states; after an error inside it they no longer fit.
+    except (AssertionError, IllegalOperation):
+        # aiokafka checks the order of its transaction's states; after an error inside it they no longer fit.
         raise PublishFailed(
             f"{what} failed.", where=where, why="the transaction is already in error", fix=_FIX
         ) from None

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka.errors import IllegalOperation
 
 from stream.engine.batches import encode
 from stream.engine.connection import Connection
@@ -129,7 +130,11 @@ class KafkaProducer:
 
     async def _hand_over(self, topic: str, batch: Any) -> None:
         batch.close()
-        future = await self._running().send_batch(batch, topic, partition=self._partition)
+        try:
+            future = await self._running().send_batch(batch, topic, partition=self._partition)
+        except IllegalOperation:
+            await asyncio.gather(*self._underway)  # what failed before this says why the transaction is over
+            raise
         self._underway.append(future)
         self._last_batches[topic] = (future, batch.record_count())
 
