@@ -56,7 +56,7 @@ async def test_a_repeated_batch_of_an_open_transaction_is_written_once() -> None
             await asyncio.to_thread(broker.kill9)
             await asyncio.to_thread(broker.start)
             # The answer was lost: the client counts as if it had never sent the batch.
-            producer._txn_manager.increment_sequence_number(TopicPartition(topic, 0), -1)  # noqa: SLF001
+            producer._txn_manager.increment_sequence_number(TopicPartition(topic, 0), -1)
             assert await _write(producer, topic, old) == first
             await producer.commit_transaction()
         finally:
