@@ -34,6 +34,7 @@ _SOURCES = (
     "stream/records/*.py",
     "stream/engine/batches.py",
     "stream/engine/checksum.py",
+    "stream/engine/decoding.py",
     "stream/audit/*.py",
 )
 

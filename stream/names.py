@@ -40,6 +40,7 @@ OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED, DEAD_LETTERED)
 STEP_OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED)
 
 # Reasons why a record goes to the dead-letter topic.
+UNREADABLE: Final = "unreadable"  # its batch is damaged, or is compressed and becomes too large
 TOMBSTONE: Final = "tombstone"  # a null value: there is no event to release
 TOO_LARGE: Final = "too_large"
 NOT_UTF8: Final = "not_utf8"
@@ -61,6 +62,7 @@ TIME_TYPE: Final = "time_type"
 TIME_OUT_OF_RANGE: Final = "time_out_of_range"
 STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
 REASONS: Final = (
+    UNREADABLE,
     TOMBSTONE,
     TOO_LARGE,
     NOT_UTF8,

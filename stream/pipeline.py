@@ -9,7 +9,6 @@ repeated. A block stays in columns from one end to the other: thousands of event
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,8 @@ from stream.decimals import decimals
 from stream.promise import Promise
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
-from stream.protocol.ports import InputRecord, Outgoing, UserStore
+from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import Outgoing, UserStore
 from stream.protocol.texts import Texts
 from stream.records.columns import ColumnReader, Columns, ColumnWriter
 from stream.records.dead_letters import dead_letter
@@ -49,7 +49,7 @@ class PartitionPipeline:
         self._writer = ColumnWriter(promise.record, promise.alphabet)
         self._chosen = frozenset(promise.record.headers)
 
-    def prepare(self, records: Sequence[InputRecord], store: UserStore) -> Effects:
+    def prepare(self, records: InputBlock, store: UserStore) -> Effects:
         columns = self._reader.read(records)
         if self._chosen:
             columns = self._without_large_headers(records, columns)
@@ -70,13 +70,13 @@ class PartitionPipeline:
         changed_keys = [keys[i] for i in changed.tolist()]
         told = releases.outcome == RELEASED
         return Effects(
-            next_offset=records[-1].offset + 1,
+            next_offset=int(records.offsets[-1]) + 1,
             releases=self._releases(records, columns, users, releases),
             dead_letters=self._dead_letters(records, columns),
             changelog=RecordBlock(
                 keys=Texts.of([names.CHANGELOG_USER_PREFIX + key for key in changed_keys]),
                 values=Texts.of_rows(row_matrix(heads, codes)),
-                timestamps=np.full(len(changed_keys), max(0, records[-1].timestamp), dtype=np.int64),
+                timestamps=np.full(len(changed_keys), max(0, int(records.timestamps[-1])), dtype=np.int64),
             ),
             keys=changed_keys,
             heads=heads,
@@ -89,9 +89,9 @@ class PartitionPipeline:
             uncertified=int(releases.uncertified[0]),
         )
 
-    def _without_large_headers(self, records: Sequence[InputRecord], columns: Columns) -> Columns:
+    def _without_large_headers(self, records: InputBlock, columns: Columns) -> Columns:
         chosen, places = self._chosen, columns.positions.tolist()
-        large = np.array([too_large_headers(records[place].headers, chosen) for place in places], dtype=np.bool_)
+        large = np.array([too_large_headers(records.headers(place), chosen) for place in places], dtype=np.bool_)
         return _without(columns, large, Rejected(names.TOO_LARGE, HEADERS)) if large.any() else columns
 
     def _released_keys(self, users: list[bytes]) -> list[bytes]:
@@ -101,9 +101,7 @@ class PartitionPipeline:
         known = {user: pseudonym(user) for user in set(users)}
         return [known[user] for user in users]
 
-    def _releases(
-        self, records: Sequence[InputRecord], columns: Columns, users: list[bytes], releases: Releases
-    ) -> RecordBlock:
+    def _releases(self, records: InputBlock, columns: Columns, users: list[bytes], releases: Releases) -> RecordBlock:
         """One record for each event that leaves a trace; a suppressed one is a gap in its user's steps."""
         visible = np.flatnonzero(releases.symbol >= 0)
         promise = self._promise
@@ -125,19 +123,16 @@ class PartitionPipeline:
             extra=self._extra_headers(records, columns.positions[visible]),
         )
 
-    def _extra_headers(
-        self, records: Sequence[InputRecord], positions: Integers
-    ) -> list[list[tuple[str, bytes]]] | None:
+    def _extra_headers(self, records: InputBlock, positions: Integers) -> list[list[tuple[str, bytes]]] | None:
         if not self._chosen:
             return None
-        return [chosen_headers(records[position].headers, self._chosen) for position in positions.tolist()]
+        return [chosen_headers(records.headers(position), self._chosen) for position in positions.tolist()]
 
-    def _dead_letters(self, records: Sequence[InputRecord], columns: Columns) -> list[Outgoing]:
+    def _dead_letters(self, records: InputBlock, columns: Columns) -> list[Outgoing]:
         letters = []
         for position, rejected in columns.rejected:
-            record = records[position]
-            value = dead_letter(rejected, self._topic, self._partition, record.offset)
-            letters.append(Outgoing(None, value, max(0, record.timestamp)))
+            value = dead_letter(rejected, self._topic, self._partition, int(records.offsets[position]))
+            letters.append(Outgoing(None, value, max(0, int(records.timestamps[position]))))
         return letters
 
 

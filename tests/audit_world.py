@@ -24,6 +24,7 @@ from stream.audit.world import Bounds
 from stream.keys import Epoch, KeyRing
 from stream.pipeline import PartitionPipeline
 from stream.promise import compile_promise
+from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Outgoing
 from stream.settings.load import parse_settings
 from stream.settings.model import Settings
@@ -93,6 +94,9 @@ class Memory:
         seen = [one for one in self.logs[topic][partition] if one.offset < until and (one.committed or not committed)]
         for start in range(0, len(seen), 500):
             yield seen[start : start + 500]
+
+    async def count(self, topic: str, partition: int, until: int) -> tuple[int, bool]:
+        return sum([one.offset < until and one.committed for one in self.logs[topic][partition]]), True
 
     async def group_offsets(self, group: str, topic: str) -> Mapping[int, int] | None:
         return self.group
@@ -225,7 +229,7 @@ def _carry_out(
     _append(changelog, [Outgoing(b"c", orjson.dumps(control), START_MS)])
     at, size = 0, 1
     while at < len(inputs):
-        effects = pipeline.prepare(inputs[at : at + size], store)
+        effects = pipeline.prepare(InputBlock.of(inputs[at : at + size]), store)
         _append(released, effects.releases)
         _append(dead, effects.dead_letters)
         mark = Outgoing(b"o", effects.next_offset.to_bytes(8, "big"), START_MS)

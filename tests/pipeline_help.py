@@ -16,6 +16,7 @@ from beliefs.forward import chain_arrays
 from stream.pipeline import PartitionPipeline
 from stream.promise import Promise
 from stream.protocol.effects import Effects
+from stream.protocol.inputs import InputBlock
 from stream.settings.model import RecordSettings
 from stream.step import Policy, new_bench
 from stream.stores.memory import MemoryStore
@@ -67,7 +68,7 @@ class Line:
         self.pipeline = PartitionPipeline(promise, "raw", TOPIC_ID, partition, new_bench(len(ACTIVITIES)))
 
     def carry_out(self, records: Sequence[Record]) -> Effects:
-        effects = self.pipeline.prepare(records, self.store)
+        effects = self.pipeline.prepare(InputBlock.of(records), self.store)
         self.store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {})
         return effects
 

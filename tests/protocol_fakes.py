@@ -14,9 +14,10 @@ from stream.errors import PublishFailed
 from stream.protocol.columns import RecordBlock
 from stream.protocol.control import Control
 from stream.protocol.effects import BlockReport, Effects
+from stream.protocol.inputs import InputBlock
 from stream.protocol.lane import LaneLimits
 from stream.protocol.observer import NullObserver, Recovery
-from stream.protocol.ports import Block, ChangelogChunk, InputRecord, Outgoing, UserStore
+from stream.protocol.ports import Block, ChangelogChunk, Outgoing, UserStore
 from stream.protocol.publish import Topics
 from stream.protocol.session import World
 from stream.state import Word, seal, to_rows
@@ -45,7 +46,7 @@ class Record(NamedTuple):
 def block(start: int, end: int, *offsets: int, high_watermark: int = 0, partition: int = 0) -> Block:
     """Records at these offsets, or at every offset from start to end."""
     chosen = offsets or tuple(range(start, end))
-    return Block(partition, start, end, [Record(offset) for offset in chosen], high_watermark)
+    return Block(partition, start, end, InputBlock.of([Record(offset) for offset in chosen]), high_watermark)
 
 
 @dataclass
@@ -143,7 +144,7 @@ class CountPipeline:
     def __init__(self) -> None:
         self.blocks: list[list[int]] = []
 
-    def prepare(self, records: Sequence[InputRecord], store: UserStore) -> Effects:
+    def prepare(self, records: InputBlock, store: UserStore) -> Effects:
         self.blocks.append([record.offset for record in records])
         keys = list(dict.fromkeys(record.key or b"" for record in records))
         heads, codes, _ = store.load(keys)

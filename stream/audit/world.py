@@ -29,5 +29,10 @@ class Topics(Protocol):
     def read(self, topic: str, partition: int, until: int, *, committed: bool) -> AsyncIterator[Sequence[Record]]:
         """All records before offset `until`, from the first that exists, in chunks; committed ones, or all."""
 
+    async def count(self, topic: str, partition: int, until: int) -> tuple[int, bool]:
+        """How many committed records stand before offset `until`, and whether the library could read them all. Where it
+        could not, the worker's own reader has counted, which is then not checked by anybody else.
+        """
+
     async def group_offsets(self, group: str, topic: str) -> Mapping[int, int] | None:
         """The offsets that a consumer group has committed; None if nobody may say."""

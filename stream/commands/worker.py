@@ -13,7 +13,7 @@ from uuid import UUID
 
 from stream.admin import AdminServer, AdminSettings
 from stream.commands.compiling import compiling_told
-from stream.engine import batches
+from stream.engine import batches, fetched
 from stream.engine.connection import Connection, connection_of
 from stream.engine.memory import settle
 from stream.engine.plan import Plan
@@ -25,6 +25,7 @@ from stream.names import DISTRIBUTION, EXIT_DONE
 from stream.opening import Opened, open_pipeline
 from stream.pipeline import PartitionPipeline
 from stream.protocol.control import Control
+from stream.protocol.inputs import InputBlock
 from stream.protocol.lane import LaneLimits
 from stream.protocol.logbook import Logbook
 from stream.protocol.observer import Observers
@@ -103,8 +104,9 @@ class _NoRecord(NamedTuple):
 def warm_up(job: Job) -> None:
     """Compile or load every kernel before the group is joined: it takes seconds without any heartbeat."""
     facts = TopicFacts(job.plan.topics.raw, UUID(int=0), 1, led=True)
-    job.pipelines(facts)(0).prepare([_NoRecord()], MemoryStore(job.codec))
+    job.pipelines(facts)(0).prepare(InputBlock.of([_NoRecord()]), MemoryStore(job.codec))
     batches.warm_up()
+    fetched.warm_up()
 
 
 def plan_of(opened: Opened, connection: Connection) -> Plan:

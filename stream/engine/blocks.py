@@ -6,6 +6,7 @@ one message is one block, so that its cost of two tasks a message is paid once f
 from collections.abc import Sequence
 from typing import Any
 
+from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Block
 
 
@@ -21,11 +22,10 @@ class BlockMessage:
     serialized_value_size = 0
 
     def __init__(self, topic: str, block: Block) -> None:
-        last = block.records[-1]
         self.topic = topic
         self.partition = block.partition
-        self.offset = last.offset
-        self.timestamp = last.timestamp
+        self.offset = int(block.records.offsets[-1])
+        self.timestamp = int(block.records.timestamps[-1])
         self.timestamp_type = 0
         self.value = block
 
@@ -47,9 +47,10 @@ class Continuity:
             if self._seen.get(part) != position:
                 self._starts[part] = self._seen[part] = position
 
-    def block(self, part: Any, records: Sequence[Any], position: int, high_watermark: int) -> Block:
+    def block(self, part: Any, records: InputBlock, position: int, high_watermark: int) -> Block:
         # A seek backwards during the fetch shows in the first record.
-        start = min(self._starts.get(part, records[0].offset), records[0].offset)
+        first = int(records.offsets[0])
+        start = min(self._starts.get(part, first), first)
         self._starts[part] = position
         return Block(part.partition, start, position, records, high_watermark)
 

@@ -13,7 +13,9 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from stream.engine.connection import Connection
 from stream.engine.failures import publishing
 from stream.engine.lookups import Lookups
+from stream.engine.seams import as_blocks
 from stream.errors import PublishFailed
+from stream.protocol.inputs import KEY, NOTHING, VALUE
 from stream.protocol.ports import ChangelogChunk
 
 # Rows of 10,000 users are about 1 MB; a chunk is sorted, checked and stored in some tens of milliseconds.
@@ -33,6 +35,7 @@ async def _reader(connection: Connection, part: TopicPartition, start: int) -> A
         **connection.arguments(),
         group_id=None,
         isolation_level="read_committed",
+        key_deserializer=as_blocks,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
         max_partition_fetch_bytes=4 << 20,
@@ -99,7 +102,8 @@ async def _chunks(consumer: Any, part: TopicPartition, end: int, where: str) -> 
                 )
             continue
         position, moved = now, loop.time()
-        pairs = [(record.key, record.value) for records in fetched.values() for record in records if record.key]
+        records = fetched.get(part, NOTHING)
+        pairs = [(key, value) for key, value in zip(records.texts(KEY), records.texts(VALUE), strict=True) if key]
         yield ChangelogChunk(position, end, pairs)
 
 

@@ -15,7 +15,8 @@ from faust.types import TP
 
 from stream.engine.blocks import BlockMessage, Continuity
 from stream.engine.gate import Gate, gate_of
-from stream.engine.seams import hand_over_records_as_they_are, high_watermark, positions
+from stream.engine.seams import as_blocks, high_watermark, positions
+from stream.protocol.inputs import InputBlock
 
 # A fetch waits at the broker until there is something, at most this long. A partition whose records have just been
 # taken is not in a fetch that is under way, so this bounds how long its next record may wait behind an idle partition.
@@ -43,7 +44,6 @@ class FetchThread(driver.AIOKafkaConsumerThread):
 
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:  # noqa: ARG002 Faust's signature
         """As Faust's, but every setting that matters to latency, safety and secrecy is ours and not a default."""
-        hand_over_records_as_they_are()
         plan = self.gate.plan
         self._assignor = self.app.assignor
         return AIOKafkaConsumer(
@@ -54,6 +54,7 @@ class FetchThread(driver.AIOKafkaConsumerThread):
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             isolation_level="read_committed",
+            key_deserializer=as_blocks,
             fetch_max_wait_ms=FETCH_WAIT_MS,
             max_partition_fetch_bytes=max(FETCH_BYTES, plan.fetch_bytes),
             max_poll_records=FETCH_RECORDS,
@@ -78,7 +79,9 @@ class FetchThread(driver.AIOKafkaConsumerThread):
         if len(takes) < len(active_partitions):
             timeout = ROOM_WAIT_SECONDS
         self._continuity.before(positions(consumer, takes))
-        fetched = await super()._fetch_records(consumer, takes, timeout=timeout, max_records=max_records)
+        fetched: Mapping[TP, Any] = await super()._fetch_records(
+            consumer, takes, timeout=timeout, max_records=max_records
+        )
         after = positions(consumer, takes)
         messages: dict[TP, list[Any]] = {
             part: [self._message(consumer, part, records, after)] for part, records in fetched.items() if part in after
@@ -87,7 +90,7 @@ class FetchThread(driver.AIOKafkaConsumerThread):
         self.gate.nothing.update({part.partition: self._continuity.nothing(part) for part in after})
         return messages
 
-    def _message(self, consumer: Any, part: TP, records: list[Any], after: Mapping[TP, int]) -> BlockMessage:
+    def _message(self, consumer: Any, part: TP, records: InputBlock, after: Mapping[TP, int]) -> BlockMessage:
         end = after[part]
         block = self._continuity.block(part, records, end, high_watermark(consumer, part, end))
         return BlockMessage(part.topic, block)

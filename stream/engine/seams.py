@@ -9,8 +9,10 @@ from typing import Any
 
 from aiokafka.consumer import fetcher
 from aiokafka.producer import sender
+from aiokafka.record.memory_records import MemoryRecords
 
 from stream.engine.batches import Batch, seal
+from stream.engine.fetched import Fetched
 
 # After a commit the brokers answer "not yet" to the next transaction of the same producer until the markers of the
 # first are written, which takes a millisecond or two. aiokafka then waits 20 ms whatever its backoff is set to, and
@@ -60,19 +62,51 @@ class ReadyBatch:
         return self._sealed
 
 
-class _AsTheyAre(fetcher.PartitionRecords):  # type: ignore[misc]
-    """Hands over the parsed records themselves: they have offset, timestamp, key, value and headers.
-
-    aiokafka copies each into a `ConsumerRecord` with a dict of its own, which costs a microsecond and a container that
-    the garbage collector has to walk; a block has thousands.
-    """
-
-    def _consumer_record(self, tp: Any, record: Any) -> Any:  # noqa: ARG002 the library's signature
-        return record
+def as_blocks(_: object) -> object:
+    """Given to a consumer as its `key_deserializer`, it asks for blocks of records; nobody calls it."""
+    raise NotImplementedError
 
 
-def hand_over_records_as_they_are() -> None:
-    fetcher.PartitionRecords = _AsTheyAre
+class _Kept:
+    """aiokafka's walk over the batches of a fetch, and the bytes themselves, which it does not show."""
+
+    def __init__(self, data: bytes) -> None:
+        walk = MemoryRecords(data)
+        self.data = data
+        self.has_next, self.next_batch, self.size_in_bytes = walk.has_next, walk.next_batch, walk.size_in_bytes
+
+
+class _Records(fetcher.PartitionRecords):  # type: ignore[misc]
+    def __init__(self, tp: Any, records: _Kept, aborted: Any, offset: int, key_deserializer: Any, *rest: Any) -> None:
+        super().__init__(tp, records, aborted, offset, key_deserializer, *rest)
+        committed = self._isolation_level == fetcher.READ_COMMITTED
+        wanted = key_deserializer is as_blocks
+        self.blocks = Fetched(records.data, (aborted or ()) if committed else (), offset) if wanted else None
+
+
+class _Result(fetcher.FetchResult):  # type: ignore[misc]
+    """What a fetch gave for one partition. A consumer that asked for blocks is given them through `getmany` only."""
+
+    _partition_records: Any
+
+    def getall(self, max_records: int | None = None) -> Any:
+        if not self.check_assignment(self._topic_partition) or not self.has_more():
+            return []
+        records = self._partition_records
+        if records.blocks is None:
+            return super().getall(max_records)
+        block = records.blocks.take(max_records)
+        records.next_fetch_offset = records.blocks.next_offset
+        self._update_position()
+        if records.blocks.ended:
+            self._partition_records = None
+        return block
+
+
+# aiokafka makes an object for each record and then a copy of it with a dict of its own, two microseconds in all, and it
+# decodes the names of headers: one that is no text would stop a partition for ever. Its own readers are left as they
+# are, because only `as_blocks` switches this on; it is done once and early, for results are told by their exact class.
+fetcher.MemoryRecords, fetcher.PartitionRecords, fetcher.FetchResult = _Kept, _Records, _Result
 
 
 def positions(consumer: Any, parts: Iterable[Any]) -> dict[Any, int]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
-
-import numpy as np
 
 from stream.errors import Fenced, PublishFailed
 from stream.metrics.meter import BlockCounts, Meter
 from stream.protocol.effects import BlockReport
+from stream.protocol.inputs import InputBlock
 from stream.protocol.observer import Recovery
-from stream.protocol.ports import Heads, InputRecord
+from stream.protocol.ports import Heads
 
-# Within a block the delay falls evenly from the first record to the last, so 64 of them draw the curve; reading all
-# timestamps of a full block would cost more than everything else here.
+# Within a block the delay falls evenly from the first record to the last, so 64 of them draw the curve.
 _LATENCY_SAMPLES: Final = 64
 
 
@@ -99,6 +97,6 @@ class MeterObserver:
         self._meter.failures[name] += 1
 
 
-def _append_times(records: Sequence[InputRecord]) -> tuple[Heads, int]:
+def _append_times(records: InputBlock) -> tuple[Heads, int]:
     step = max(1, -(-len(records) // _LATENCY_SAMPLES))
-    return np.array([record.timestamp for record in records[::step]], np.int64), step
+    return records.timestamps[::step], step

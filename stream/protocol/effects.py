@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stream.protocol.columns import RecordBlock
-from stream.protocol.ports import InputRecord, Outgoing
+from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import Outgoing
 
 
 def no_amounts() -> NDArray[np.int64]:
@@ -50,7 +51,7 @@ class BlockReport:
     """One block after its transaction has committed."""
 
     partition: int
-    records: Sequence[InputRecord]
+    records: InputBlock
     effects: Effects
     users: int
     waiting: int

@@ -5,18 +5,20 @@ queue only grows; with it a transaction carries all that waits, so the slower th
 """
 
 import asyncio
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from operator import attrgetter
 from time import perf_counter
+
+import numpy as np
 
 from stream.errors import PublishFailed
 from stream.protocol.control import CONTROL_KEY, PROGRESS_KEY, encode_progress
 from stream.protocol.effects import BlockReport, Effects
+from stream.protocol.inputs import InputBlock, joined
 from stream.protocol.observer import Observer
-from stream.protocol.ports import Block, InputRecord, Outgoing, Pipeline, Producer, UserStore
+from stream.protocol.ports import Block, Outgoing, Pipeline, Producer, UserStore
 from stream.protocol.publish import Topics, publish
 
 
@@ -66,7 +68,8 @@ class Lane:
         self._limits = limits
         self._clock = clock
         self._control: bytes | None = None
-        self._waiting: list[InputRecord] = []
+        self._waiting: deque[InputBlock] = deque()
+        self._waiting_records = 0
         self._waiting_bytes = 0
         self._first = expected
         self._expected = expected
@@ -82,7 +85,7 @@ class Lane:
         self._control = control
 
     def has_room(self) -> bool:
-        return len(self._waiting) < self._limits.room_records and self._waiting_bytes < self._limits.room_bytes
+        return self._waiting_records < self._limits.room_records and self._waiting_bytes < self._limits.room_bytes
 
     def lag(self, end: int, nothing: tuple[int, int]) -> int:
         """How many offsets before `end` are not carried out.
@@ -106,13 +109,14 @@ class Lane:
         records = block.records
         if block.start < self._expected:
             records = self._new_only(records)
-        self._waiting.extend(records)
-        self._waiting_bytes += sum([len(record.value) for record in records if record.value])
         self._expected = max(self._expected, block.end)
         self._high_watermark = max(self._high_watermark, block.high_watermark)
         if records:
+            self._waiting.append(records)
+            self._waiting_records += len(records)
+            self._waiting_bytes += records.value_bytes
             self._wake.set()
-        if len(self._waiting) >= self._limits.hurry_records:
+        if self._waiting_records >= self._limits.hurry_records:
             self._hurry.set()
 
     async def run(self) -> None:
@@ -129,14 +133,15 @@ class Lane:
     def close(self) -> None:
         """Finish the block at work and take no other; nothing that waits was released, so nothing is lost."""
         self._closing = True
-        self._waiting = []
+        self._waiting.clear()
+        self._waiting_records = self._waiting_bytes = 0
         self._wake.set()
         self._hurry.set()
 
     async def _pause(self) -> None:
         """Let more records come if the last transaction began a moment ago; after a quiet time nothing is held back."""
         rest = self._began + self._limits.pause_seconds - self._clock()
-        if rest > 0 and len(self._waiting) < self._limits.hurry_records and not self._closing:
+        if rest > 0 and self._waiting_records < self._limits.hurry_records and not self._closing:
             self._hurry.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(rest):
@@ -151,35 +156,40 @@ class Lane:
             fix="nothing to do: the worker is started anew and reads from the last committed offset",
         )
 
-    def _new_only(self, records: Sequence[InputRecord]) -> Sequence[InputRecord]:
-        offset_of = attrgetter("offset")
-        repeated = bisect_left(records, min(self._first, self._expected), key=offset_of)
+    def _new_only(self, records: InputBlock) -> InputBlock:
+        repeated = int(np.searchsorted(records.offsets, min(self._first, self._expected)))
         if repeated:
             self._observer.repeated(self.partition, repeated)
-        return records[bisect_left(records, self._expected, key=offset_of) :]
+        return records[int(np.searchsorted(records.offsets, self._expected)) :]
 
-    def _take(self) -> tuple[list[InputRecord], int]:
+    def _take(self) -> tuple[InputBlock, int]:
         """The next block, and the offset after it:
 
         behind the last record a whole block ends where the consumer stands.
         """
-        count = len(self._waiting)
+        count = self._waiting_records
         limit = min(count, self._limits.max_block_records)
         if self._waiting_bytes > self._limits.max_block_bytes:
             limit = min(limit, max(1, count * self._limits.max_block_bytes // self._waiting_bytes))
-        if limit == count:
-            records, self._waiting, self._waiting_bytes = self._waiting, [], 0
-            return records, self._expected
-        records = self._waiting[:limit]
-        del self._waiting[:limit]
-        self._waiting_bytes -= sum([len(record.value) for record in records if record.value])
-        return records, records[-1].offset + 1
+        taken: list[InputBlock] = []
+        missing = limit
+        while missing:
+            records = self._waiting.popleft()
+            if len(records) > missing:
+                self._waiting.appendleft(records[missing:])
+                records = records[:missing]
+            taken.append(records)
+            missing -= len(records)
+            self._waiting_bytes -= records.value_bytes
+        self._waiting_records -= limit
+        block = joined(taken)
+        return block, self._expected if limit == count else int(block.offsets[-1]) + 1
 
-    async def _carry_out(self, records: list[InputRecord], next_offset: int) -> None:
+    async def _carry_out(self, records: InputBlock, next_offset: int) -> None:
         started = self._clock()
         self._observer.block_started(self.partition, len(records))
         effects = self._pipeline.prepare(records, self._store)
-        marks = self._add_marks(effects, next_offset, max(0, records[-1].timestamp))
+        marks = self._add_marks(effects, next_offset, max(0, int(records.timestamps[-1])))
         prepared = self._clock()
         positions = await publish(self._producer, self._topics, effects, self._limits.transaction_seconds)
         published = self._clock()
@@ -192,7 +202,7 @@ class Lane:
                 records=records,
                 effects=effects,
                 users=len(self._store),
-                waiting=len(self._waiting),
+                waiting=self._waiting_records,
                 lag=max(0, self._high_watermark - next_offset),
                 prepare_seconds=prepared - started,
                 publish_seconds=published - prepared,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from stream.protocol.effects import Effects
+    from stream.protocol.inputs import InputBlock
 
 Heads = NDArray[np.int64]
 Codes = NDArray[np.uint32]
@@ -51,7 +52,7 @@ class Block(NamedTuple):
     partition: int
     start: int
     end: int
-    records: Sequence[InputRecord]
+    records: "InputBlock"
     high_watermark: int
 
 
@@ -175,4 +176,4 @@ class UserStore(Protocol):
 class Pipeline(Protocol):
     """From records to effects: synchronous, deterministic, and without any effect of its own."""
 
-    def prepare(self, records: Sequence[InputRecord], store: UserStore) -> "Effects": ...
+    def prepare(self, records: "InputBlock", store: UserStore) -> "Effects": ...

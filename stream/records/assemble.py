@@ -13,14 +13,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from beliefs.native import kernel
+from stream.protocol.inputs import SPARE
 from stream.records.lookups import ABSENT, Integers
 from stream.records.plain import Bytes
 
 _COMMA: Final = 0x2C
 _OPEN: Final = 0x7B
 _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN, _EIGHT = map(np.uint64, range(1, 9))
-
-SPARE: Final = 8  # bytes behind the last text of every buffer, whatever they hold
 
 
 class Pieces(NamedTuple):

@@ -8,7 +8,6 @@ the answers are the same, and tests hold the two together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,18 +15,18 @@ import numpy as np
 import orjson
 
 from beliefs.alphabet import Alphabet, Categories
-from stream.protocol.ports import InputRecord
+from stream.names import UNREADABLE
+from stream.protocol.inputs import KEY, SPARE, InputBlock
 from stream.protocol.texts import Texts
-from stream.records.assemble import SPARE, Joined, Pieces, Ready, assemble, joined, measure
-from stream.records.lookups import CLOSELY, Integers, Members, integers_table, names_table, texts_table
-from stream.records.parse import END_OF_TIME_MS, Reader
+from stream.records.assemble import Joined, Pieces, Ready, assemble, joined, measure
+from stream.records.lookups import CLOSELY, Integers, Members, Names, integers_table, names_table, texts_table
+from stream.records.parse import WHOLE, Reader
 from stream.records.plain import is_plain
 from stream.records.release import Writer
 from stream.records.scan import MOST_MEMBERS, Sources, scan
 from stream.records.shapes import Block, Rejected
 from stream.settings.model import RecordSettings
 
-_NO_TIME: Final = -1
 _NOTHING: Final = np.zeros(SPARE, dtype=np.uint8)
 
 
@@ -81,40 +80,35 @@ class ColumnReader:
             self._members = _members_table(alphabet)
         self._strangers = np.empty((MOST_MEMBERS, 2), dtype=np.int64)
 
-    def read(self, records: Sequence[InputRecord]) -> Columns:
+    def read(self, records: InputBlock) -> Columns:
         """Read every record of a block. Never raises, whatever the bytes are."""
         if self._names is None or self._members is None:
-            return _as_columns(self._definition.read_block(records), records)
-        sources, keys = self._sources(records)
+            columns = _as_columns(self._definition.read_block(records), records)
+        else:
+            columns = self._scan(records, self._names, self._members)
+        unreadable = records.unreadable()
+        return _named(columns, unreadable) if unreadable.shape[0] else columns
+
+    def _scan(self, records: InputBlock, names: Names, members: Members) -> Columns:
         count = len(records)
-        places = np.empty((count, self._names.ends.shape[0], 2), dtype=np.int64)
+        sources = Sources(np.frombuffer(records.buffer, np.uint8), records.spans, records.timestamps, self._max_bytes)
+        places = np.empty((count, names.ends.shape[0], 2), dtype=np.int64)
         symbols = np.empty(count, dtype=np.int64)
-        closely = scan(sources, self._names, self._members, self._strangers, places, symbols)
+        closely = scan(sources, names, members, self._strangers, places, symbols)
+        users: list[Any] = records.texts(KEY)  # a record without a key is looked at closely, and is refused there
         columns = Columns(
             positions=np.arange(count, dtype=np.int64),
-            users=keys,
+            users=users,
             symbols=symbols,
-            times=sources.times,
-            offsets=_offsets(records),
+            times=records.timestamps,
+            offsets=records.offsets,
             rejected=[],
             raw=Joined(sources.data, places),
             documents={},
         )
         return columns if closely == 0 else self._look_closely(records, columns)
 
-    def _sources(self, records: Sequence[InputRecord]) -> tuple[Sources, list[bytes]]:
-        texts: list[Any] = [record.value for record in records]
-        keys: list[Any] = [record.key for record in records]
-        times: list[Any] = [record.timestamp for record in records]
-        try:
-            return _columns_of(texts, keys, times, self._max_bytes), keys
-        except (TypeError, OverflowError):
-            # No value, no key, or no time of 64 bits: in these columns something stands there that is never plain.
-            texts = [text or b"" for text in texts]
-            times = [time if type(time) is int and 0 <= time < END_OF_TIME_MS else _NO_TIME for time in times]
-            return _columns_of(texts, [key or b"" for key in keys], times, self._max_bytes), keys
-
-    def _look_closely(self, records: Sequence[InputRecord], columns: Columns) -> Columns:
+    def _look_closely(self, records: InputBlock, columns: Columns) -> Columns:
         """Let the definition read what was not plain. Users and times of its events are those of the columns."""
         symbols = columns.symbols
         closely = np.flatnonzero(symbols == CLOSELY).tolist()
@@ -183,30 +177,23 @@ def _pieces(names: list[str], alphabet: Alphabet) -> Pieces:
     return Pieces(*joined(tokens[:-1]), *joined(tails))
 
 
-def _columns_of(texts: list[bytes], keys: list[bytes], times: list[int], max_bytes: int) -> Sources:
-    count = len(texts)
-    return Sources(
-        data=np.frombuffer(bytearray(1).join([*texts, bytes(SPARE)]), dtype=np.uint8),
-        lengths=np.fromiter(map(len, texts), dtype=np.int64, count=count),
-        key_lengths=np.fromiter(map(len, keys), dtype=np.int64, count=count),
-        times=np.array(times, dtype=np.int64),
-        max_bytes=max_bytes,
-    )
-
-
-def _offsets(records: Sequence[InputRecord]) -> Integers:
-    return np.array([record.offset for record in records], dtype=np.int64)
-
-
-def _as_columns(block: Block, records: Sequence[InputRecord]) -> Columns:
+def _as_columns(block: Block, records: InputBlock) -> Columns:
     positions = np.array(block.positions, dtype=np.int64)
     return Columns(
         positions=positions,
         users=block.users,
         symbols=np.array(block.symbols, dtype=np.int64),
         times=np.array(block.times, dtype=np.int64),
-        offsets=_offsets(records)[positions],
+        offsets=records.offsets[positions],
         rejected=block.rejected,
         raw=Joined(_NOTHING, np.empty((positions.shape[0], 0, 2), dtype=np.int64)),
         documents=dict(enumerate(block.documents)),
     )
+
+
+def _named(columns: Columns, unreadable: Integers) -> Columns:
+    """A record without a value is taken for a tombstone; these have none because their batch could not be read."""
+    places = set(unreadable.tolist())
+    reason = Rejected(UNREADABLE, WHOLE)
+    columns.rejected = [(place, reason if place in places else found) for place, found in columns.rejected]
+    return columns

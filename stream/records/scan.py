@@ -8,8 +8,9 @@ is finite; the rest is true, false or null. The protected value is in the alphab
 as the writer would write it (`stays`). Whatever is not plain gets the symbol CLOSELY and is read by the
 definition: being too careful here costs time, never a wrong answer.
 
-Every text of the block is followed by a zero byte. No rule takes a zero byte for anything, so a walk ends there at the
-latest and never leaves its own record.
+A text is a place in the bytes that the brokers sent, and other bytes follow it. A walk that leaves its text ends
+somewhere behind it, which is not the end that is asked for; zero bytes stand behind the last record, and no rule takes
+a zero byte for anything, so it never leaves the buffer.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from beliefs.native import kernel
+from stream.protocol.inputs import KEY, KEY_END, VALUE, VALUE_END
 from stream.records.lookups import ABSENT, CLOSELY, Integers, Members, Names, field_of, same, symbol_of
 from stream.records.parse import END_OF_TIME_MS, LONGEST_USER_BYTES
 from stream.records.plain import NOT_PLAIN, QUOTE, Bytes, blank_end, stays, text_end, value_end
@@ -27,11 +29,10 @@ _COMMA, _COLON, _OPEN, _CLOSE = 0x2C, 0x3A, 0x7B, 0x7D
 
 
 class Sources(NamedTuple):
-    """What is looked at: the texts, each with its zero byte, and what the records say besides."""
+    """What is looked at: the bytes of a block, where its records' parts stand in them, and what they say besides."""
 
     data: Bytes
-    lengths: Integers
-    key_lengths: Integers
+    spans: Integers
     times: Integers
     max_bytes: int
 
@@ -43,20 +44,18 @@ def scan(
     """Fill each record's symbol, or CLOSELY, and where the values of its declared fields stand; count the CLOSELY."""
     protected = names.ends.shape[0] - 1
     closely = 0
-    start = 0
     for i in range(symbols.shape[0]):
-        end = start + block.lengths[i]
+        start, end = block.spans[i, VALUE], block.spans[i, VALUE_END]
         symbols[i] = CLOSELY
         if (
-            block.lengths[i] <= block.max_bytes
-            and 0 < block.key_lengths[i] <= LONGEST_USER_BYTES
+            0 <= start < end <= start + block.max_bytes
+            and 0 <= block.spans[i, KEY] < block.spans[i, KEY_END] <= block.spans[i, KEY] + LONGEST_USER_BYTES
             and 0 <= block.times[i] < END_OF_TIME_MS
             and _object_end(block.data, start, names, strangers, places[i]) == end
         ):
             symbols[i] = symbol_of(block.data, places[i, protected, 0], places[i, protected, 1], members)
         if symbols[i] == CLOSELY:
             closely += 1
-        start = end + 1
     return closely
 
 

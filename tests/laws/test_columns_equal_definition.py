@@ -22,6 +22,7 @@ from nearly_plain import NOW, Record
 
 import stream.records.scan
 from beliefs.alphabet import Alphabet, Categories, IntegerRange
+from stream.protocol.inputs import InputBlock
 from stream.records.columns import ColumnReader, ColumnWriter
 from stream.records.parse import Reader
 from stream.records.release import Writer
@@ -58,7 +59,7 @@ SELECTIONS = (
 def check_block(both: Both, records: Sequence[Record], seed: int) -> Counter[str]:
     """Hold a block to the definition; count what was plain, what the definition accepted and what it refused."""
     answers = [both.reader.read(record) for record in records]
-    columns = both.column_reader.read(records)
+    columns = both.column_reader.read(InputBlock.of(records))
     accepted = [place for place, answer in enumerate(answers) if not isinstance(answer, Rejected)]
     events = [answer for answer in answers if isinstance(answer, RawEvent)]
     assert columns.rejected == [(i, answer) for i, answer in enumerate(answers) if isinstance(answer, Rejected)]
@@ -136,7 +137,7 @@ def test_decimals_written_as_the_definition_would_are_plain() -> None:
     texts = [orjson.dumps(round(draw.random() * 10 ** draw.randrange(7), draw.randrange(1, 9))) for _ in range(5_000)]
     texts = [text for text in texts if b"e" not in text]
     records = [Record(i, NOW, b"u", b'{"activity":"still","n":%b}' % text) for i, text in enumerate(texts)]
-    columns = SELECTIONS[0].column_reader.read(records)
+    columns = SELECTIONS[0].column_reader.read(InputBlock.of(records))
     assert len(texts) > 4_900
     assert len(columns.users) == len(texts)
     assert len(columns.documents) < 5  # the few below 10^-4

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from stream import names
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
-from stream.protocol.ports import Codes, Heads, InputRecord, Outgoing, UserStore
+from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import Codes, Heads, Outgoing, UserStore
 
 WATERMARK, SUM, STEPS = 1, 2, 6
 MASK = (1 << 40) - 1
@@ -71,7 +72,7 @@ class SimPipeline:
     def is_repeated(self, offset: int, watermark: int) -> bool:
         return offset <= watermark
 
-    def prepare(self, records: Sequence[InputRecord], store: UserStore) -> Effects:
+    def prepare(self, records: InputBlock, store: UserStore) -> Effects:
         users = list(dict.fromkeys(record.key for record in records if record.value is not None and record.key))
         heads = store.load(users).heads
         rows = dict(zip(users, heads.tolist(), strict=True))
@@ -93,7 +94,7 @@ class SimPipeline:
 
     def _effects(
         self,
-        records: Sequence[InputRecord],
+        records: InputBlock,
         releases: list[Outgoing],
         letters: list[Outgoing],
         changed: Mapping[bytes, list[int]],

@@ -10,6 +10,7 @@ from sim_pipeline import SimPipeline, SimRows
 from sim_ports import DELAYS, TOPICS, KeptStore, Process, SimChangelog, SimProducer, SimSource, WatchedStore
 
 from stream.protocol.control import Control
+from stream.protocol.inputs import InputBlock
 from stream.protocol.lane import LaneLimits
 from stream.protocol.observer import NullObserver
 from stream.protocol.ports import Block
@@ -123,7 +124,8 @@ class Worker:
             ]
             if records:
                 if self._chance.random() >= self._blocks_lost:
-                    self.deliver(Block(partition, start, end, records, self._brokers.stable_end(part)))
+                    block = InputBlock.of(records)
+                    self.deliver(Block(partition, start, end, block, self._brokers.stable_end(part)))
                 start = end
             position = end
 

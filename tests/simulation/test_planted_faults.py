@@ -1,6 +1,6 @@
 """The simulation can fail: each fault that is planted here is found, and the guard that is taken away is named."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -10,8 +10,9 @@ from sim_ports import SimChangelog, SimProducer
 from sim_schedule import run
 from sim_worker import Parts
 
+from stream.protocol.inputs import InputBlock
 from stream.protocol.lane import Lane
-from stream.protocol.ports import Block, InputRecord
+from stream.protocol.ports import Block
 from stream.protocol.publish import publish
 
 SEEDS = range(1_500)
@@ -27,7 +28,7 @@ def is_found(what: str, parts: Parts | None = None) -> bool:
 
 
 def test_state_applied_before_the_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def apply_then_publish(lane: Lane, records: list[InputRecord], next_offset: int) -> None:
+    async def apply_then_publish(lane: Lane, records: InputBlock, next_offset: int) -> None:
         effects = lane._pipeline.prepare(records, lane._store)
         marks = lane._add_marks(effects, next_offset, 0)
         lane._store.apply(effects.keys, effects.heads, effects.codes, 1 << 40, marks)
@@ -63,7 +64,7 @@ class Unmarked(SimPipeline):
         return False
 
 
-def keep_all(lane: Lane, records: Sequence[InputRecord]) -> Sequence[InputRecord]:
+def keep_all(lane: Lane, records: InputBlock) -> InputBlock:
     return records
 
 
@@ -84,7 +85,7 @@ def test_each_guard_against_repeats_holds_alone(monkeypatch: pytest.MonkeyPatch)
 def test_offset_one_too_far_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     take = Lane._take
 
-    def too_far(lane: Lane) -> tuple[list[InputRecord], int]:
+    def too_far(lane: Lane) -> tuple[InputBlock, int]:
         records, next_offset = take(lane)
         return records, next_offset + 1
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from faust.types import TP
 
 from stream.engine.blocks import BlockMessage, Continuity
+from stream.protocol.inputs import InputBlock
 
 PART = TP("raw", 3)
 
@@ -14,12 +15,17 @@ PART = TP("raw", 3)
 class Record(NamedTuple):
     offset: int
     timestamp: int = 5
+    key: bytes | None = None
+    value: bytes | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 def fetched(continuity: Continuity, before: int, after: int, *offsets: int) -> tuple[int, int] | None:
     """One fetch: the position before and after it, and the records it gave."""
     continuity.before({PART: before})
-    block = continuity.block(PART, [Record(offset) for offset in offsets], after, after) if offsets else None
+    block = (
+        continuity.block(PART, InputBlock.of([Record(offset) for offset in offsets]), after, after) if offsets else None
+    )
     continuity.after({PART: after})
     return None if block is None else (block.start, block.end)
 
@@ -59,7 +65,7 @@ def test_the_first_position_is_where_the_first_block_starts() -> None:
 def test_a_block_looks_to_faust_like_its_last_record() -> None:
     continuity = Continuity()
     continuity.before({PART: 0})
-    message = BlockMessage("raw", continuity.block(PART, [Record(0, 10), Record(4, 20)], 6, 99))
+    message = BlockMessage("raw", continuity.block(PART, InputBlock.of([Record(0, 10), Record(4, 20)]), 6, 99))
     assert (message.topic, message.partition, message.offset, message.timestamp) == ("raw", 3, 4, 20)
     assert message.value.end == 6
     assert message.value.high_watermark == 99

@@ -17,6 +17,7 @@ from stream.metrics.observer import MeterObserver
 from stream.metrics.progress import Progress
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import BlockReport, Effects
+from stream.protocol.inputs import InputBlock
 from stream.protocol.observer import Observer, Recovery
 
 NAT = UNITS_PER_NAT
@@ -63,7 +64,7 @@ def report(records: int, lag: int = 0) -> BlockReport:
     raw = [Record(offset, COMMITTED_AT_MS - 10) for offset in range(records)]
     return BlockReport(
         partition=2,
-        records=raw,
+        records=InputBlock.of(raw),
         effects=effects,
         users=2,
         waiting=0,
