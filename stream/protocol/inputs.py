@@ -63,7 +63,6 @@ class InputBlock(Sequence[FetchedRecord]):
                 if text is not None:
                     span[begin], span[begin + 1] = len(buffer), len(buffer) + len(text)
                     buffer += text
-            buffer.append(0)
         return cls(
             bytes(buffer + bytes(SPARE)),
             np.array([record.offset for record in records], np.int64),

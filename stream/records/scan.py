@@ -46,10 +46,11 @@ def scan(
     closely = 0
     for i in range(symbols.shape[0]):
         start, end = block.spans[i, VALUE], block.spans[i, VALUE_END]
+        user, user_end = block.spans[i, KEY], block.spans[i, KEY_END]
         symbols[i] = CLOSELY
         if (
             0 <= start < end <= start + block.max_bytes
-            and 0 <= block.spans[i, KEY] < block.spans[i, KEY_END] <= block.spans[i, KEY] + LONGEST_USER_BYTES
+            and 0 <= user < user_end <= user + LONGEST_USER_BYTES
             and 0 <= block.times[i] < END_OF_TIME_MS
             and _object_end(block.data, start, names, strangers, places[i]) == end
         ):

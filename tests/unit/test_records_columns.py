@@ -10,7 +10,7 @@ from nearly_plain import NOW, Record
 
 from beliefs.alphabet import Alphabet, Categories, IntegerRange
 from stream import names
-from stream.protocol.inputs import InputBlock
+from stream.protocol.inputs import VALUE_END, InputBlock
 from stream.protocol.texts import Texts
 from stream.records.columns import ColumnReader, Columns, ColumnWriter
 from stream.records.shapes import Rejected
@@ -198,3 +198,15 @@ def test_records_without_key_or_value_do_not_disturb_their_neighbours() -> None:
         names.TOMBSTONE,
         names.TIME_OUT_OF_RANGE,
     ]
+
+
+def test_what_stands_behind_a_text_never_completes_it() -> None:
+    """On the wire the headers follow: sixteen of them are a space, and a name of 22 bytes begins with a comma."""
+    cut = b'{"activity":"still"'
+    headers = [('"n":1}' + 16 * " ", b"v")] * 16
+    given = [Record(0, NOW, b"u", cut, headers), Record(1, NOW, b"u", cut), Record(2, NOW, b"u", cut + b"}", headers)]
+    block = InputBlock.of(given)
+    assert block.buffer[block.spans[0, VALUE_END] :].startswith(b' ,"n":1}')
+    columns = ColumnReader(settings(), WORDS).read(block)
+    assert columns.rejected == [(0, Rejected(names.NOT_JSON, "$")), (1, Rejected(names.NOT_JSON, "$"))]
+    assert columns.positions.tolist() == [2]
