@@ -67,17 +67,30 @@ def predict_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
     for y in range(symbols):
         following[y] = 0.0
     if chain.dense.shape[0] > 0:
-        for x in range(symbols):
-            mass = belief[x]
-            transitions = chain.dense[x]
-            for y in range(symbols):
-                following[y] += mass * transitions[y]
+        _add_dense(belief, chain.dense, following)
     else:
         for x in range(symbols):
             mass = belief[x]
             for place in range(chain.indptr[x], chain.indptr[x + 1]):
                 following[chain.indices[place]] += mass * chain.data[place]
     normalise(following)
+
+
+@kernel
+def _add_dense(belief: Floats, dense: Floats, following: Floats) -> None:
+    """Four rows at a time: the same additions in the same order, and a quarter of the reads and writes between them."""
+    symbols = belief.shape[0]
+    whole = symbols - symbols % 4
+    for x in range(0, whole, 4):
+        first, second, third, fourth = dense[x], dense[x + 1], dense[x + 2], dense[x + 3]
+        for y in range(symbols):
+            one = following[y] + belief[x] * first[y]
+            two = one + belief[x + 1] * second[y]
+            three = two + belief[x + 2] * third[y]
+            following[y] = three + belief[x + 3] * fourth[y]
+    for x in range(whole, symbols):
+        for y in range(symbols):
+            following[y] += belief[x] * dense[x, y]
 
 
 @kernel

@@ -4,7 +4,8 @@
 
 * no `fastmath`: additions keep their written order and no multiply-add is fused, so that two machines that replay the
   same block compute the same bits;
-* no threads: one event after the other;
+* no threads: one event after the other; but the interpreter is let go meanwhile, so that whoever fetches the next block
+  in another thread is not held up (nobody else may touch the arrays that a kernel was given);
 * no memory of its own: kernels write into arrays that their caller holds, so numba's reference counting is off
   (`_nrt`), which otherwise takes two thirds of the time of an event; a kernel that tried to allocate would not
   compile;
@@ -60,7 +61,13 @@ def _usable_folder() -> Path | None:
 
 _FOLDER = _usable_folder()
 _CONFIG: Any = numba.config
-_OPTIONS: dict[str, Any] = {"cache": _FOLDER is not None, "error_model": "numpy", "fastmath": False, "_nrt": False}
+_OPTIONS: dict[str, Any] = {
+    "cache": _FOLDER is not None,
+    "error_model": "numpy",
+    "fastmath": False,
+    "_nrt": False,
+    "nogil": True,
+}
 
 
 def kernel(function: Function) -> Function:

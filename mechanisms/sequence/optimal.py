@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from beliefs.native import kernel
 from mechanisms.contract import TOTAL, Constant, Floats, Integers, Workspace, outward
-from mechanisms.sequence.heap import build, drop_top
+from mechanisms.sequence.tournament import build, take_out
 
 LOWER, REVEAL, UPPER, CAP, FLOOR, PAD = (int(place) for place in Constant)
 
@@ -33,15 +33,15 @@ def _take(belief: Floats, constants: Floats, work: Workspace) -> int:
     Returns the next symbol, which was not taken, or -1. The slack keeps rounding in `room` from taking a symbol that
     does not fit; a symbol left out by it is released as z with the same marginal, so nothing jumps.
     """
-    heap = work.order
-    build(belief, heap)
+    strength, winners = work.likelihood, work.order
+    final = build(belief, strength, winners)
     lower, reveal, cap, floor = constants[LOWER], constants[REVEAL], constants[CAP], constants[FLOOR]
-    most = belief[heap[0]]
+    most = belief[winners[final]]
     room = 1.0
     taken = 0
-    size = belief.shape[0]
-    while size > 0:
-        x = heap[0]
+    any_left = True
+    while any_left:
+        x = winners[final]
         marginal = max(belief[x], floor)
         gain = reveal * min(1.0, cap * belief[x]) + lower * belief[x]
         if room - marginal < (taken + 4) * 2.220446049250313e-16 and taken > 0:
@@ -53,9 +53,9 @@ def _take(belief: Floats, constants: Floats, work: Workspace) -> int:
         work.scratch[taken] = marginal
         room -= marginal
         taken += 1
-        size = drop_top(belief, heap, size)
+        any_left = take_out(strength, winners, x)
     work.size[TAKEN] = taken
-    return heap[0] if size > 0 else -1
+    return winners[final] if any_left else -1
 
 
 @kernel

@@ -9,7 +9,7 @@ import pytest
 
 from beliefs.rounding import UNITS_PER_NAT, log_units_up
 from mechanisms.contract import SHAVE_UNITS, TOTAL, Floats, Workspace, constants_of, new_workspace
-from mechanisms.sequence import heap, optimal
+from mechanisms.sequence import optimal, tournament
 
 EPSILON = 1.0
 
@@ -96,14 +96,14 @@ def test_a_long_alphabet_keeps_epsilon_within_the_shave(epsilon: float, power: f
     assert work.size[optimal.COUNT] <= math.exp(epsilon) + 2
 
 
-def test_the_heap_gives_the_symbols_in_order() -> None:
+def test_the_tournament_gives_the_symbols_in_order() -> None:
     rng = np.random.default_rng(2)
-    for symbols in (1, 2, 3, 17, 200):
+    for symbols in (1, 2, 3, 15, 16, 17, 200, 257, 4_100):
         belief = rng.integers(0, 9, symbols) / 8.0
-        places = np.zeros(symbols, dtype=np.int64)
-        heap.build(belief, places)
-        order, size = [], symbols
-        while size:
-            order.append(int(places[0]))
-            size = heap.drop_top(belief, places, size)
+        strength, winners = np.empty(symbols), np.zeros(symbols, dtype=np.int64)
+        final = tournament.build(belief, strength, winners)
+        order, any_left = [], True
+        while any_left:
+            order.append(int(winners[final]))
+            any_left = tournament.take_out(strength, winners, order[-1])
         assert order == sorted(range(symbols), key=lambda x: (-belief[x], x))
