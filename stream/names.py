@@ -18,6 +18,7 @@ EXIT_STOPPED: Final = 3  # a worker lost its partition or could not publish; a s
 CHANGELOG_SUFFIX: Final = "-beliefs-changelog"
 CHANGELOG_USER_PREFIX: Final = b"u"
 CHANGELOG_CONTROL_KEY: Final = b"c"
+CHANGELOG_PROGRESS_KEY: Final = b"o"
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 
 # Headers of a released record.

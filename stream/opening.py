@@ -133,7 +133,8 @@ def _warnings(settings: Settings, model: Model) -> list[str]:
         )
     if math.isinf(settings.budget.nats):
         warnings.append("the budget is unlimited: what is told about a user grows with every event, without end")
-    if settings.kafka.allow_plaintext and settings.kafka.tls is None:
+    abroad = [broker for broker in settings.kafka.brokers if not is_loopback(broker.rpartition(":")[0])]
+    if abroad and settings.kafka.allow_plaintext and settings.kafka.tls is None:
         warnings.append("plaintext is allowed: whoever shares the network can read the raw events")
     if not is_loopback(settings.admin.host):
         warnings.append(f"metrics are served on {settings.admin.host}, not on loopback: they have no password")

@@ -52,7 +52,8 @@ def take_out(strength: Floats, winners: Integers, x: int) -> bool:
         start = first + match * _MATCH
         winners[following + match] = _best_winner(strength, winners, start, min(following, start + _MATCH))
         first, matches = following, (matches + _MATCH - 1) >> _BITS
-    return strength[winners[first]] != _OUT
+    left: bool = strength[winners[first]] != _OUT
+    return left
 
 
 @kernel
@@ -67,7 +68,7 @@ def _best_symbol(strength: Floats, start: int, end: int) -> int:
 
 @kernel
 def _best_winner(strength: Floats, winners: Integers, start: int, end: int) -> int:
-    at = winners[start]
+    at: int = winners[start]
     best = strength[at]
     for place in range(start + 1, end):
         other = winners[place]

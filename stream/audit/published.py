@@ -5,7 +5,7 @@ the whole."""
 from __future__ import annotations
 
 from beliefs.native import kernel
-from stream.audit.amounts import COVERED, WHOLE, Floats, roundings
+from stream.audit.amounts import COVERED, REVEALED, WHOLE, Floats, roundings
 from stream.audit.channel import ABOVE, ACROSS, BASE, BELOW, COLUMN, VALUE, Channel, admit, drawn, empty
 
 REST = 1
@@ -21,7 +21,7 @@ def work_out(belief: Floats, numbers: Floats, channel: Channel) -> None:
         channel.units[BASE, i] = int(numbers[COVERED] * belief[x] * WHOLE) + 1 if belief[x] > 0.0 else 0
         rest -= channel.units[BASE, i]
     channel.size[REST] = max(rest, 0)
-    if rest <= 0:
+    if rest <= 0 or numbers[REVEALED] == 0.0:
         drawn(belief, channel)
         return
     for x in range(belief.shape[0]):

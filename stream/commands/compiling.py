@@ -23,7 +23,7 @@ class _Told(Listener):
     def on_start(self, event: Any) -> None:  # noqa: ARG002 the library's signature
         if self._began is None:
             self._began = self._told = self._clock()
-            self._tell("Compiling the release path (once per version, about 20 s) ...")
+            self._tell("Compiling the release path (once per version, 20 to 40 s) ...")
 
     def on_end(self, event: Any) -> None:  # noqa: ARG002 the library's signature
         self._done += 1

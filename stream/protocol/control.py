@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Final
 
 from stream.errors import StateRefused
-from stream.names import CHANGELOG_CONTROL_KEY
+from stream.names import CHANGELOG_CONTROL_KEY, CHANGELOG_PROGRESS_KEY
 
 CONTROL_KEY: Final = CHANGELOG_CONTROL_KEY
-PROGRESS_KEY: Final = b"o"
+PROGRESS_KEY: Final = CHANGELOG_PROGRESS_KEY
 
 _OFFSET: Final = struct.Struct(">q")
 

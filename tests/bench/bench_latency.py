@@ -26,6 +26,8 @@ from bench_meter import Observer
 from bench_processes import BenchFailure, Child, cpu_seconds_of
 from bench_traffic import Alphabet, draw_traffic, fill
 
+from stream.engine.seams import as_blocks
+
 USERS = 1_000
 WARM_UP_EVENTS = 500_000
 WARM_UP_WITHIN_SECONDS = 120.0
@@ -91,7 +93,9 @@ async def _measure_pace(child: Child, contestant: Contestant, broker: Broker, he
         stdout=asyncio.subprocess.PIPE,
     )
     partitions = range(PARTITIONS if pace <= READ_ALL_UP_TO else 1)
-    reader = AIOKafkaConsumer(bootstrap_servers=broker.bootstrap, isolation_level="read_committed")
+    reader = AIOKafkaConsumer(
+        bootstrap_servers=broker.bootstrap, isolation_level="read_committed", key_deserializer=as_blocks
+    )
     await reader.start()
     try:
         reader.assign([TopicPartition(heat.sink, partition) for partition in partitions])
@@ -131,5 +135,5 @@ async def _drain(reader: Any, until: float) -> list[np.ndarray[Any, np.dtype[np.
     while time.monotonic() < until:
         arrived = await reader.getmany(timeout_ms=100)
         now_ms = time.time() * 1000
-        delays += [now_ms - np.array([each.timestamp for each in records]) for records in arrived.values()]
+        delays += [now_ms - records.timestamps for records in arrived.values()]
     return delays
