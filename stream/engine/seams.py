@@ -82,6 +82,10 @@ class _Records(fetcher.PartitionRecords):  # type: ignore[misc]
         committed = self._isolation_level == fetcher.READ_COMMITTED
         wanted = key_deserializer is as_blocks
         self.blocks = Fetched(records.data, (aborted or ()) if committed else (), offset) if wanted else None
+        if wanted:
+            # The library's own walk, which nobody will go: begun or not, it refers to us as we to it, and a megabyte
+            # would wait for the garbage collector, which looks seldom here.
+            self._records_iterator = None
 
 
 class _Result(fetcher.FetchResult):  # type: ignore[misc]

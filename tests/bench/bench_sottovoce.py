@@ -46,7 +46,7 @@ budget:
   nats: 1000000
   window: 1h
 keys:
-  file: keys.json
+  file: {keys}
 admin:
   port: 0
 """
@@ -71,10 +71,12 @@ def _command(alphabet_size: int) -> Callable[[Heat], list[str]]:
     def command(heat: Heat) -> list[str]:
         (heat.folder / "model.json").write_bytes(_model(Alphabet(alphabet_size)))
         settings = heat.folder / "settings.yaml"
+        keys = heat.folder.with_name(f"{heat.group}-keys.json")  # outlives the folder, as a secret store would
         settings.write_text(
-            SETTINGS.format(group=heat.group, bootstrap=heat.bootstrap, source=heat.source, sink=heat.sink)
+            SETTINGS.format(group=heat.group, bootstrap=heat.bootstrap, source=heat.source, sink=heat.sink, keys=keys)
         )
-        _run([str(COMMAND), "keys", "new", str(heat.folder / "keys.json")])
+        if not keys.exists():
+            _run([str(COMMAND), "keys", "new", str(keys)])
         return [str(COMMAND), "run", str(settings)]
 
     return command

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import struct
+import weakref
 import zlib
 
 import cramjam
 import pytest
+from aiokafka import TopicPartition
+from aiokafka.consumer import fetcher
 from aiokafka.errors import CorruptRecordException
 from aiokafka.record.legacy_records import LegacyRecordBatchBuilder
 from fetches import (
@@ -33,6 +37,7 @@ from test_engine_batches import block_of
 from stream.engine.batches import HEADER
 from stream.engine.compression import EXPANDED_BYTES_MAX, Unreadable, expand
 from stream.engine.fetched import BATCH_RECORDS_MAX, Fetched
+from stream.engine.seams import as_blocks
 from stream.protocol.columns import RecordBlock
 from stream.protocol.inputs import InputBlock, joined
 
@@ -183,3 +188,19 @@ def test_a_tombstone_and_a_record_without_key_keep_their_places() -> None:
     empty = dressed(with_body(b"\x0c\0\0\0\x01\x01\0", 1), 9, attributes=0)
     (record,) = Fetched(empty, [], 0).take(None)
     assert tuple(record) == (9, 0, None, None, [])
+
+
+def test_a_fetch_is_gone_when_nobody_holds_it() -> None:
+    """Without the garbage collector, which looks seldom in a worker: a fetch is a megabyte."""
+    data = fetch_of(block_of(3), 1_000, 0)
+    made = fetcher.PartitionRecords(
+        TopicPartition("t", 0), fetcher.MemoryRecords(data), [], 0, as_blocks, None, True, fetcher.READ_COMMITTED
+    )
+    assert len(made.blocks.take(None)) == 3
+    seen = weakref.ref(made)
+    gc.disable()
+    try:
+        del made
+        assert seen() is None
+    finally:
+        gc.enable()
