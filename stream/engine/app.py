@@ -7,6 +7,7 @@ from faust.app.base import BootStrategy
 from faust.stores import memory
 from faust.types import TP
 
+from stream.engine.blocks import BlockScheduler
 from stream.engine.consumer import Transport
 from stream.engine.gate import Gate, gate_of
 from stream.engine.plan import Plan
@@ -76,6 +77,7 @@ class BlockApp(faust.App):
 def faust_settings(plan: Plan) -> dict[str, Any]:
     return {
         "broker": [f"kafka://{broker}" for broker in plan.connection.brokers],
+        "ConsumerScheduler": BlockScheduler,
         "Table": BeliefTable,
         "store": "memory://",
         "autodiscover": False,

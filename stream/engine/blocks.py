@@ -3,8 +3,11 @@
 one message is one block, so that its cost of two tasks a message is paid once for thousands of records.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from faust.types import TP
+from faust.types.transports import SchedulingStrategyT
 
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Block
@@ -28,6 +31,18 @@ class BlockMessage:
         self.timestamp = int(block.records.timestamps[-1])
         self.timestamp_type = 0
         self.value = block
+
+
+class BlockScheduler(SchedulingStrategyT):
+    """Faust's `ConsumerScheduler`: what was fetched of a partition goes on as one message, which is its block."""
+
+    def __init__(self) -> None:
+        """Nothing is kept from one fetch to the next."""
+
+    def iterate(self, records: Mapping[TP, Any]) -> Iterator[tuple[TP, BlockMessage]]:
+        """The fetch thread has made a block of each partition's records, since it knows from where to where they go."""
+        for part, block in records.items():
+            yield part, BlockMessage(part.topic, block)
 
 
 class Continuity:

@@ -13,10 +13,11 @@ from aiokafka import AIOKafkaConsumer
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from stream.engine.blocks import BlockMessage, Continuity
+from stream.engine.blocks import Continuity
 from stream.engine.gate import Gate, gate_of
 from stream.engine.seams import as_blocks, high_watermark, positions
 from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import Block
 
 # A fetch waits at the broker until there is something, at most this long. A partition whose records have just been
 # taken is not in a fetch that is under way, so this bounds how long its next record may wait behind an idle partition.
@@ -71,7 +72,7 @@ class FetchThread(driver.AIOKafkaConsumerThread):
         active_partitions: set[TP],
         timeout: float | None = None,  # noqa: ASYNC109 Faust's signature
         max_records: int | None = None,
-    ) -> dict[TP, list[Any]]:
+    ) -> dict[TP, Any]:
         takes = {part for part in active_partitions if self.gate.has_room(part.partition)}
         if not takes:
             await asyncio.sleep(ROOM_WAIT_SECONDS)
@@ -83,17 +84,16 @@ class FetchThread(driver.AIOKafkaConsumerThread):
             consumer, takes, timeout=timeout, max_records=max_records
         )
         after = positions(consumer, takes)
-        messages: dict[TP, list[Any]] = {
-            part: [self._message(consumer, part, records, after)] for part, records in fetched.items() if part in after
+        blocks: dict[TP, Any] = {
+            part: self._block(consumer, part, records, after) for part, records in fetched.items() if part in after
         }
         self._continuity.after(after)
         self.gate.nothing.update({part.partition: self._continuity.nothing(part) for part in after})
-        return messages
+        return blocks
 
-    def _message(self, consumer: Any, part: TP, records: InputBlock, after: Mapping[TP, int]) -> BlockMessage:
+    def _block(self, consumer: Any, part: TP, records: InputBlock, after: Mapping[TP, int]) -> Block:
         end = after[part]
-        block = self._continuity.block(part, records, end, high_watermark(consumer, part, end))
-        return BlockMessage(part.topic, block)
+        return self._continuity.block(part, records, end, high_watermark(consumer, part, end))
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """A partition without a committed offset is sought to its first record; aiokafka would leave it as it is."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from faust.types import TP
 
-from stream.engine.blocks import BlockMessage, Continuity
+from stream.engine.blocks import BlockMessage, BlockScheduler, Continuity
 from stream.protocol.inputs import InputBlock
 
 PART = TP("raw", 3)
@@ -69,3 +69,11 @@ def test_a_block_looks_to_faust_like_its_last_record() -> None:
     assert (message.topic, message.partition, message.offset, message.timestamp) == ("raw", 3, 4, 20)
     assert message.value.end == 6
     assert message.value.high_watermark == 99
+
+
+def test_the_scheduler_hands_over_one_message_a_partition() -> None:
+    continuity = Continuity()
+    blocks = {TP("raw", part): continuity.block(TP("raw", part), InputBlock.of([Record(7)]), 8, 9) for part in (3, 1)}
+    messages = dict(BlockScheduler().iterate(blocks))
+    assert {part: message.value for part, message in messages.items()} == blocks
+    assert [message.offset for message in messages.values()] == [7, 7]
