@@ -56,3 +56,48 @@ def accuracy_by_linear_program(prior: Vector, lower: float, upper: float) -> flo
     if result.status != 0:
         raise AssertionError(f"the program was not solved: {result.message}")
     return float(-result.fun)
+
+
+def cost_by_linear_program(prior: Vector, costs: Vector, epsilon: float) -> float:
+    """min of sum b(x) a(y|x) D(x, y) over channels with e p <= a <= E p and p = b a, for every x."""
+    n = prior.size
+    identity = eye_array(n, format="csr")
+    marginal = kron(csr_array(np.tile(prior, (n, 1))), identity)  # row (x, y): p(y)
+    channel = eye_array(n * n)
+    result = linprog(
+        (prior[:, None] * costs).ravel(),
+        A_ub=vstack([channel - math.exp(epsilon) * marginal, math.exp(-epsilon) * marginal - channel], format="csr"),
+        b_ub=np.zeros(2 * n * n),
+        A_eq=csr_array(kron(identity, csr_array(np.ones((1, n))))),
+        b_eq=np.ones(n),
+        bounds=(0, 1),
+        method="highs",
+        options=LINPROG_OPTIONS,
+    )
+    if result.status != 0:
+        raise AssertionError(f"the program was not solved: {result.message}")
+    return float(result.fun)
+
+
+def local_accuracy_by_linear_program(prior: Vector, epsilon: float) -> float:
+    """max of sum b(x) a(x|x) over channels with a(y|x) <= E a(y|z) for every x, z and y."""
+    n = prior.size
+    bounds = []
+    for y, x, z in itertools.product(range(n), repeat=3):
+        if x != z:
+            row = np.zeros((n, n))
+            row[x, y], row[z, y] = 1.0, -math.exp(epsilon)
+            bounds.append(row.ravel())
+    result = linprog(
+        -np.diag(prior).ravel(),
+        A_ub=np.array(bounds) if bounds else None,
+        b_ub=np.zeros(len(bounds)) if bounds else None,
+        A_eq=np.kron(np.eye(n), np.ones((1, n))),
+        b_eq=np.ones(n),
+        bounds=(0, 1),
+        method="highs",
+        options=LINPROG_OPTIONS,
+    )
+    if result.status != 0:
+        raise AssertionError(f"the program was not solved: {result.message}")
+    return float(-result.fun)

@@ -13,6 +13,8 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
 from beliefs.leakage.sequence import exact_law, log_up
 from beliefs.simplex import Vector
 
@@ -44,6 +46,13 @@ def published_value(prior: Vector, epsilon: float) -> PublishedValue:
     upper = log_up(1 + Fraction(revealed + 4 * math.ulp(revealed)) * odds)
     bounded = _reaches(epsilon, odds)
     return PublishedValue(accuracy, min(upper, epsilon) if bounded else upper, epsilon, bounded)
+
+
+def likelihood_of(belief: Vector, epsilon: float, released: int) -> Vector:
+    """How likely this release is for each value."""
+    likelihood: Vector = np.full(belief.size, math.exp(-epsilon) * belief[released])
+    likelihood[released] += -math.expm1(-epsilon)
+    return likelihood
 
 
 def _reaches(epsilon: float, odds: Fraction) -> bool:

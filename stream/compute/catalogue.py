@@ -5,8 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from stream.compute import release, sequence
-from stream.compute.inputs import Input, channel, key, law, nats, text, whole_number
+from stream.compute import accounts, release, sequence, windows
+from stream.compute.inputs import (
+    Input,
+    channel,
+    count,
+    indices,
+    key,
+    law,
+    likelihoods,
+    list_of_nats,
+    nats,
+    share,
+    strict_share,
+    table,
+    text,
+    truth,
+    whole_number,
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +37,10 @@ class Computation:
 PRIOR = Input("prior", law)
 CHANNEL = Input("channel", channel)
 EPSILON = Input("epsilon", nats)
+TRANSITION = Input("transition", channel)
+START = Input("start", law)
+TIMES = Input("times", count)
+DELTA = Input("delta", strict_share)
 
 CATALOGUE: Mapping[str, Computation] = {
     "sip.optimal": Computation(
@@ -36,6 +56,27 @@ CATALOGUE: Mapping[str, Computation] = {
     "sip.crr": Computation(sequence.crr, (PRIOR, EPSILON)),
     "sip.leakage": Computation(sequence.leakage, (PRIOR, CHANNEL)),
     "sip.repair": Computation(sequence.repair, (PRIOR, CHANNEL, EPSILON)),
+    "sip.distortion": Computation(windows.distortion, (PRIOR, Input("distortion", table), EPSILON)),
+    "sip.window": Computation(
+        windows.window, (TRANSITION, START, Input("length", count), EPSILON, Input("delay", truth))
+    ),
+    "sip.ledger": Computation(
+        accounts.ledger,
+        (
+            TRANSITION,
+            START,
+            Input("likelihoods", likelihoods, needed=False),
+            Input("mechanism", text, needed=False),
+            Input("epsilon", nats, needed=False),
+            Input("released", indices, needed=False),
+        ),
+        exactly_one_of=(("likelihoods",), ("mechanism", "epsilon", "released")),
+    ),
+    "sip.robust": Computation(accounts.robust, (EPSILON, Input("radius", share))),
+    "sip.path": Computation(accounts.path, (TIMES, EPSILON, DELTA)),
+    "sip.topk": Computation(accounts.topk, (PRIOR, EPSILON)),
+    "sip.noise": Computation(accounts.noise, (START, Input("flip", share), Input("epsilons", list_of_nats))),
+    "sip.published": Computation(accounts.published, (Input("formula", text), TIMES, EPSILON, DELTA)),
     "sip.release": Computation(
         release.release,
         (

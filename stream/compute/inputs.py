@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from beliefs.checks import Invalid, finite_number, kind_of
 from beliefs.simplex import Vector, probabilities
 
@@ -50,6 +52,57 @@ def nats(value: object, field: str) -> float:
     return number
 
 
+def share(value: object, field: str) -> float:
+    """A number from 0 to 1."""
+    number = finite_number(value, field)
+    if not 0 <= number <= 1:
+        raise Invalid(field, "must lie between 0 and 1")
+    return number
+
+
+def strict_share(value: object, field: str) -> float:
+    """A number between 0 and 1, neither of them."""
+    number = share(value, field)
+    if number in (0.0, 1.0):
+        raise Invalid(field, "must be above 0 and below 1")
+    return number
+
+
+def list_of_nats(value: object, field: str) -> Vector:
+    return np.array([nats(each, field) for each in _listed(value, field)])
+
+
+def likelihoods(value: object, field: str) -> list[Vector]:
+    """For each release a list: how likely it was for each value."""
+    return [np.array([share(each, field) for each in _listed(row, field)]) for row in _listed(value, field)]
+
+
+def indices(value: object, field: str) -> list[int]:
+    return [whole_number(each, field) for each in _listed(value, field)]
+
+
+def table(value: object, field: str) -> list[Vector]:
+    """Rows of one length, of finite numbers that are 0 or more."""
+    rows = [np.array([_not_negative(each, field) for each in _listed(row, field)]) for row in _listed(value, field)]
+    if any(row.size != rows[0].size for row in rows):
+        raise Invalid(field, "is ragged: its rows have different lengths")
+    return rows
+
+
+def truth(value: object, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise Invalid(field, f"must be true or false, found {kind_of(value)}")
+    return value
+
+
+def count(value: object, field: str) -> int:
+    """A whole number, 1 or more."""
+    number = whole_number(value, field)
+    if number == 0:
+        raise Invalid(field, "must be 1 or more")
+    return number
+
+
 def text(value: object, field: str) -> str:
     if not isinstance(value, str):
         raise Invalid(field, f"must be a text, found {kind_of(value)}")
@@ -71,6 +124,21 @@ def key(value: object, field: str) -> bytes:
     if len(digits) != 64 or not set(digits) <= set("0123456789abcdef"):
         raise Invalid(field, "must be 64 lower-case hexadecimal digits")
     return bytes.fromhex(digits)
+
+
+def _listed(value: object, field: str) -> list[object]:
+    if not isinstance(value, list):
+        raise Invalid(field, f"must be a list, found {kind_of(value)}")
+    if not value:
+        raise Invalid(field, "is empty")
+    return value
+
+
+def _not_negative(value: object, field: str) -> float:
+    number = finite_number(value, field)
+    if number < 0:
+        raise Invalid(field, "holds a negative number")
+    return number
 
 
 def _row(value: object, index: int, field: str) -> Vector:

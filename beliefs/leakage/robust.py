@@ -1,0 +1,46 @@
+"""What a release tells somebody whose belief is not the declared one. Proof: robust.md."""
+
+from __future__ import annotations
+
+import math
+
+from beliefs.checks import Invalid
+
+# The formulas take a dozen roundings of numbers of about their own size.
+_OUTWARD = 2.0**-48
+
+
+def robust_leak(epsilon: float, radius: float) -> float:
+    """The most that a mechanism built for `epsilon` tells an adversary whose belief differs from the declared one by
+    `radius` in total variation; rounded up, and never above 2 epsilon.
+    """
+    _require(epsilon, radius)
+    if math.log(radius) >= -_softplus(epsilon) if radius > 0 else False:
+        return 2.0 * epsilon
+    taken = math.exp(epsilon + math.log(radius)) * -math.expm1(-2.0 * epsilon) if radius > 0 else 0.0
+    if taken >= 1.0:
+        return 2.0 * epsilon
+    return min(2.0 * epsilon, (epsilon - math.log1p(-taken)) * (1.0 + _OUTWARD))
+
+
+def robust_epsilon(epsilon: float, radius: float) -> float:
+    """The epsilon to build for, so that at most `epsilon` is told within this radius; rounded down, at least half."""
+    _require(epsilon, radius)
+    if radius == 0.0:
+        return epsilon
+    grown = _softplus(epsilon + math.log(radius))  # log(1 + r e^epsilon)
+    inside = 4.0 * radius * math.exp(-epsilon) + 4.0 * radius * radius
+    design = epsilon - math.log(2.0) - grown + math.log1p(math.sqrt(1.0 + inside))
+    return min(epsilon, max(epsilon / 2.0, design - _OUTWARD * max(1.0, epsilon)))
+
+
+def _softplus(value: float) -> float:
+    """log(1 + e^value), for any value."""
+    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
+
+
+def _require(epsilon: float, radius: float) -> None:
+    if not (math.isfinite(epsilon) and epsilon >= 0):
+        raise Invalid("epsilon", "must be 0 or more nats")
+    if not 0 <= radius <= 1:
+        raise Invalid("radius", "must be a total variation, from 0 to 1")

@@ -1,0 +1,99 @@
+"""A release with a small expected cost, for any costs, and a bound below which no release can go. Proof: distortion.md.
+
+The prices climb the dual by momentum on a soft minimum that hardens; the answers of the knapsacks on the way, averaged,
+are a channel, and `repair` makes it keep the promise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from beliefs.simplex import Vector, normalised, plain_sum
+from mechanisms.sequence.repair import repair
+
+Table = npt.NDArray[np.float64]
+
+ROUNDS = 1_500
+_CHECK_EVERY = 25
+_GAP_WANTED = 0.002
+_HARDEST = 2.0**-11
+"""The softness at the end, as a share of the largest cost."""
+_ROUNDING = 2.0**-45
+
+
+class DistortionValue(NamedTuple):
+    cost: float
+    lower_bound: float
+    channel: list[Vector]
+
+
+class _Problem:
+    def __init__(self, prior: Vector, costs: Table, epsilon: float) -> None:
+        self.prior = normalised(prior)
+        self.epsilon = epsilon
+        self.covered, self.revealed = math.exp(-epsilon), -math.expm1(-epsilon)
+        self.costs = costs
+        self.room = self.prior * (1.0 + math.exp(min(epsilon, 700.0)))
+        self.blind = self.covered * (self.prior[:, None] * costs).sum(axis=0)
+
+    def knapsacks(self, prices: Vector) -> tuple[Vector, Table]:
+        """For each release its reduced cost, and the law below M b that attains it, as columns."""
+        reduced = self.revealed * self.costs - prices[:, None]
+        order = np.argsort(reduced, axis=0, kind="stable")
+        room = self.room[order]
+        before = np.cumsum(room, axis=0) - room
+        filled = np.clip(1.0 - before, 0.0, room)
+        laws = np.empty_like(reduced)
+        np.put_along_axis(laws, order, filled, axis=0)
+        return self.blind + (laws * reduced).sum(axis=0), laws
+
+    def cost_of(self, channel: Table) -> float:
+        return plain_sum(self.prior * (channel * self.costs).sum(axis=1))
+
+    def repaired(self, joint: Table) -> tuple[float, list[Vector]]:
+        """A channel from a table of masses b(x) K(y|x), and its cost."""
+        law = normalised(joint.sum(axis=0))
+        rows = joint.sum(axis=1)
+        channel = [joint[x] / rows[x] if rows[x] > 0 else law for x in range(rows.size)]
+        made = repair(self.prior, channel, self.epsilon).channel
+        return self.cost_of(np.array(made)), made
+
+
+def distortion_value(prior: Vector, costs: Table, epsilon: float) -> DistortionValue:
+    """`costs[x, y]` is what it costs to release y for x."""
+    problem = _Problem(prior, costs, epsilon)
+    blind = int(np.argmin((problem.prior[:, None] * costs).sum(axis=0)))
+    constant = np.zeros_like(costs)
+    constant[:, blind] = 1.0
+    best = DistortionValue(problem.cost_of(constant), 0.0, list(constant))
+    scale = float(costs.max(initial=0.0))
+    return best if scale == 0.0 else _ascend(problem, best, scale)
+
+
+def _ascend(problem: _Problem, best: DistortionValue, scale: float) -> DistortionValue:
+    prices = momentum = np.zeros_like(problem.prior)
+    joint, weight_of_all = np.zeros_like(problem.costs), 0.0
+    for step in range(1, ROUNDS + 1):
+        softness = scale * max(_HARDEST, 1.0 / (4.0 + step))
+        reduced, laws = problem.knapsacks(momentum)
+        bound = plain_sum(problem.prior * momentum) + float(reduced.min())
+        best = best._replace(lower_bound=max(best.lower_bound, bound - _ROUNDING * scale * prices.size))
+        weights = np.exp((reduced.min() - reduced) / softness)
+        weights /= weights.sum()
+        joint += step * laws * weights
+        weight_of_all += step
+        slope = problem.prior - (laws * weights).sum(axis=1)
+        following = momentum + softness * slope / np.maximum(problem.prior, 1.0 / (4.0 * prices.size))
+        momentum = following + (step - 1.0) / (step + 2.0) * (following - prices)
+        prices = following
+        if step % _CHECK_EVERY == 0:
+            cost, channel = problem.repaired(joint / weight_of_all)
+            if cost < best.cost:
+                best = DistortionValue(cost, best.lower_bound, channel)
+            if best.cost - best.lower_bound <= _GAP_WANTED * best.cost:
+                break
+    return best
