@@ -61,8 +61,31 @@ def start_into(chain: ChainArrays, following: Floats) -> None:
     normalise(following)
 
 
+def reversed_arrays(chain: Chain) -> ChainArrays:
+    """The same transitions from their ends to their beginnings, for sums that run backward in time; no start."""
+    size = chain.size
+    order = np.argsort(chain.indices, kind="stable")
+    indptr = np.zeros(size + 1, dtype=np.int64)
+    indptr[1:] = np.cumsum(np.bincount(chain.indices, minlength=size))
+    return ChainArrays(
+        start=np.zeros(size),
+        indptr=indptr,
+        indices=np.repeat(np.arange(size), np.diff(chain.indptr))[order],
+        data=chain.data[order],
+        dense=np.ascontiguousarray(chain.dense.T),
+        contraction=0,
+    )
+
+
 @kernel
 def predict_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
+    push_into(belief, chain, following)
+    normalise(following)
+
+
+@kernel
+def push_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
+    """Masses one transition on, as they come."""
     symbols = belief.shape[0]
     for y in range(symbols):
         following[y] = 0.0
@@ -73,7 +96,6 @@ def predict_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
             mass = belief[x]
             for place in range(chain.indptr[x], chain.indptr[x + 1]):
                 following[chain.indices[place]] += mass * chain.data[place]
-    normalise(following)
 
 
 @kernel

@@ -68,3 +68,19 @@ async def write_with(producer: AIOKafkaProducer, topic: str, records: Iterable[R
         sent.append(await producer.send_batch(batch, topic, partition=part))
     await asyncio.gather(*sent)
     return count
+
+
+async def write_transaction(
+    broker: str, name: str, topic: str, partition: int, records: Iterable[Any], *, commit: bool = True
+) -> None:
+    """Records in one transaction of the producer `name`, committed or aborted."""
+    producer = AIOKafkaProducer(bootstrap_servers=broker, transactional_id=name, retry_backoff_ms=5)
+    await producer.start()
+    try:
+        await producer.begin_transaction()
+        for one in records:
+            headers = list(one.headers)
+            await producer.send(topic, one.value, one.key, partition, timestamp_ms=one.timestamp, headers=headers)
+        await (producer.commit_transaction() if commit else producer.abort_transaction())
+    finally:
+        await producer.stop()

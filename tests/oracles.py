@@ -38,42 +38,31 @@ def posterior_by_enumeration(
 
 
 def accuracy_by_linear_program(prior: Vector, lower: float, upper: float) -> float:
-    """max of sum b(x) a(x|x) over channels a with e p <= a <= U p and p = b a: the definition, and nothing else."""
-    n = prior.size
-    identity = eye_array(n, format="csr")
-    marginal = kron(csr_array(np.tile(prior, (n, 1))), identity)  # row (x, y): p(y)
-    channel = eye_array(n * n)
-    result = linprog(
-        -np.diag(prior).ravel(),
-        A_ub=vstack([channel - math.exp(upper) * marginal, math.exp(-lower) * marginal - channel], format="csr"),
-        b_ub=np.zeros(2 * n * n),
-        A_eq=csr_array(kron(identity, csr_array(np.ones((1, n))))),
-        b_eq=np.ones(n),
-        bounds=(0, 1),
-        method="highs",
-        options=LINPROG_OPTIONS,
-    )
-    if result.status != 0:
-        raise AssertionError(f"the program was not solved: {result.message}")
-    return float(-result.fun)
+    """max of sum b(x) a(x|x) over channels with e p <= a <= U p and p = b a: the definition, and nothing else."""
+    return -_least_over_channels(prior, -np.diag(prior), lower, upper)
 
 
 def cost_by_linear_program(prior: Vector, costs: Vector, epsilon: float) -> float:
     """min of sum b(x) a(y|x) D(x, y) over channels with e p <= a <= E p and p = b a, for every x."""
+    return _least_over_channels(prior, prior[:, None] * costs, epsilon, epsilon)
+
+
+def _least_over_channels(prior: Vector, prices: Vector, lower: float, upper: float) -> float:
     n = prior.size
     identity = eye_array(n, format="csr")
     marginal = kron(csr_array(np.tile(prior, (n, 1))), identity)  # row (x, y): p(y)
     channel = eye_array(n * n)
-    result = linprog(
-        (prior[:, None] * costs).ravel(),
-        A_ub=vstack([channel - math.exp(epsilon) * marginal, math.exp(-epsilon) * marginal - channel], format="csr"),
+    return _least(
+        prices.ravel(),
+        A_ub=vstack([channel - math.exp(upper) * marginal, math.exp(-lower) * marginal - channel], format="csr"),
         b_ub=np.zeros(2 * n * n),
         A_eq=csr_array(kron(identity, csr_array(np.ones((1, n))))),
         b_eq=np.ones(n),
-        bounds=(0, 1),
-        method="highs",
-        options=LINPROG_OPTIONS,
     )
+
+
+def _least(prices: Vector, **rules: object) -> float:
+    result = linprog(prices, **rules, bounds=(0, 1), method="highs", options=LINPROG_OPTIONS)
     if result.status != 0:
         raise AssertionError(f"the program was not solved: {result.message}")
     return float(result.fun)
@@ -88,16 +77,10 @@ def local_accuracy_by_linear_program(prior: Vector, epsilon: float) -> float:
             row = np.zeros((n, n))
             row[x, y], row[z, y] = 1.0, -math.exp(epsilon)
             bounds.append(row.ravel())
-    result = linprog(
+    return -_least(
         -np.diag(prior).ravel(),
         A_ub=np.array(bounds) if bounds else None,
         b_ub=np.zeros(len(bounds)) if bounds else None,
         A_eq=np.kron(np.eye(n), np.ones((1, n))),
         b_eq=np.ones(n),
-        bounds=(0, 1),
-        method="highs",
-        options=LINPROG_OPTIONS,
     )
-    if result.status != 0:
-        raise AssertionError(f"the program was not solved: {result.message}")
-    return float(-result.fun)

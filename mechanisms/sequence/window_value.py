@@ -6,7 +6,6 @@ Proof: window.md. The channels are those that would be sampled, integers and all
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,11 +16,11 @@ from beliefs.checks import Invalid
 from beliefs.simplex import Vector, plain_sum
 from mechanisms.contract import TOTAL, Workspace, new_workspace
 from mechanisms.sequence import optimal
+from mechanisms.sequence.window import LEAST_CAP
+from mechanisms.sequence.window_order import bisected
 
 # So many strings are visited at most, about a minute's work.
 STRINGS_MAX = 200_000
-# Below this cap nothing is left to tell: the position releases what is likeliest.
-_LEAST_CAP = 1.0 + 2.0**-20
 _OUTWARD = 1.0 + 2.0**-48
 # A smaller cap than allowed is allowed; e^700 is still a double.
 _LARGEST_EXPONENT = 700.0
@@ -138,20 +137,9 @@ class _Walk:
                 self._show(position, chance, beliefs)
 
 
-def bisected(length: int) -> Iterator[int]:
-    """All positions, always the middle of the largest gap between those before; the earliest of equal gaps."""
-    gaps = [(0, length)]
-    while gaps:
-        start, end = max(gaps, key=lambda gap: (gap[1] - gap[0], -gap[0]))
-        gaps.remove((start, end))
-        middle = (start + end - 1) // 2
-        yield middle
-        gaps += [gap for gap in ((start, middle), (middle + 1, end)) if gap[0] < gap[1]]
-
-
 def _answers(belief: Vector, cap: float, work: Workspace) -> list[_Answer]:
     """What the optimal channel with floor 0 and this ceiling may release, from the integers that it samples."""
-    if cap < _LEAST_CAP:
+    if cap < LEAST_CAP:
         return [_Answer(np.ones_like(belief), 1.0)]
     optimal.prepare(belief, np.array([0.0, 1.0, cap, cap, 1.0 / cap, _pad(cap)]), work)
     found = []

@@ -13,9 +13,9 @@ from typing import Any
 
 import live_kafka
 import pytest
-from aiokafka import AIOKafkaProducer
 from audit_world import SETTINGS, USUAL, Kept, Run, run, with_value
 from broker import Broker
+from live_writing import write_transaction
 
 from beliefs.model_file import serialise
 
@@ -36,18 +36,8 @@ class Stage:
         return self.finished.settings.kafka.released_topic
 
     async def write(self, topic: str, partition: int, records: Sequence[Kept], *, commit: bool = True) -> None:
-        """One transaction."""
         name = f"{topic}-{partition}"
-        producer = AIOKafkaProducer(bootstrap_servers=self.broker.bootstrap, transactional_id=name, retry_backoff_ms=5)
-        await producer.start()
-        try:
-            await producer.begin_transaction()
-            for one in records:
-                headers = list(one.headers)
-                await producer.send(topic, one.value, one.key, partition, timestamp_ms=one.timestamp, headers=headers)
-            await (producer.commit_transaction() if commit else producer.abort_transaction())
-        finally:
-            await producer.stop()
+        await write_transaction(self.broker.bootstrap, name, topic, partition, records, commit=commit)
 
     async def write_all(self) -> None:
         for topic, log in self.finished.topics.logs.items():

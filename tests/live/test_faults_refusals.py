@@ -11,13 +11,14 @@ from typing import Any
 
 import live_kafka
 import pytest
-from aiokafka import AIOKafkaProducer, TopicPartition
+from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, RecordsToDelete
 from broker import Broker
 from fault_feeder import VALUES
 from fault_recount import header
 from fault_stage import Stage, a_stage, assert_stops, assert_whole, teller, write_model
 from live_kafka import consume_all
+from live_writing import write_transaction
 
 from stream.keys import new_ring
 
@@ -38,16 +39,7 @@ async def copied_beliefs(stage: Stage, other: str) -> None:
 
 async def write(stage: Stage, topic: str, partition: int, records: Sequence[Any], *, commit: bool = True) -> None:
     """One transaction of somebody else."""
-    producer = AIOKafkaProducer(bootstrap_servers=stage.broker, transactional_id=f"{topic}-stranger")
-    await producer.start()
-    try:
-        await producer.begin_transaction()
-        for one in records:
-            headers = list(one.headers)
-            await producer.send(topic, one.value, one.key, partition, timestamp_ms=one.timestamp, headers=headers)
-        await (producer.commit_transaction() if commit else producer.abort_transaction())
-    finally:
-        await producer.stop()
+    await write_transaction(stage.broker, f"{topic}-stranger", topic, partition, records, commit=commit)
 
 
 async def with_admin(stage: Stage, name: str, *arguments: Any) -> None:

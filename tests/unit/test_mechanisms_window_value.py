@@ -18,7 +18,8 @@ from beliefs.checks import Invalid
 from mechanisms.contract import new_workspace
 from mechanisms.sequence import window_value as windows
 from mechanisms.sequence.optimal_value import optimal_accuracy
-from mechanisms.sequence.window_value import bisected, window_value
+from mechanisms.sequence.window_order import bisected
+from mechanisms.sequence.window_value import window_value
 
 # Agreement of the window at epsilon 1 on chains that stay with .9 and else move evenly, from an even start: values,
 # length, at the window's end, and at once; found before by another program.
