@@ -17,10 +17,12 @@ from mechanisms.sequence.repair import repair
 
 Table = npt.NDArray[np.float64]
 
-ROUNDS = 1_500
+ROUNDS = 4_000
 _CHECK_EVERY = 25
+_CUTS = 12
+_STRIDE = 0.3
 _GAP_WANTED = 0.002
-_HARDEST = 2.0**-11
+_HARDEST = 2.0**-12
 """The softness at the end, as a share of the largest cost."""
 _ROUNDING = 2.0**-45
 
@@ -37,7 +39,8 @@ class _Problem:
         self.epsilon = epsilon
         self.covered, self.revealed = math.exp(-epsilon), -math.expm1(-epsilon)
         self.costs = costs
-        self.room = self.prior * (1.0 + math.exp(min(epsilon, 700.0)))
+        self.cap = 1.0 + math.exp(min(epsilon, 700.0))
+        self.room = self.prior * self.cap
         self.blind = self.covered * (self.prior[:, None] * costs).sum(axis=0)
 
     def knapsacks(self, prices: Vector) -> tuple[Vector, Table]:
@@ -55,11 +58,20 @@ class _Problem:
         return plain_sum(self.prior * (channel * self.costs).sum(axis=1))
 
     def repaired(self, joint: Table) -> tuple[float, list[Vector]]:
-        """A channel from a table of masses b(x) K(y|x), and its cost."""
-        law = normalised(joint.sum(axis=0))
-        rows = joint.sum(axis=1)
-        channel = [joint[x] / rows[x] if rows[x] > 0 else law for x in range(rows.size)]
-        made = repair(self.prior, channel, self.epsilon).channel
+        """A channel from a table of masses that are nearly b(x) K(y|x), and its cost.
+
+        What a row has too much is scaled down, what exceeds the cap is cut off, and what is missing then is filled with
+        draws from the law. That moves the law a little, so it is done some times; only the rest is left to `repair`,
+        which dilutes all rows for the sake of the worst.
+        """
+        prior = np.maximum(self.prior, np.finfo(np.float64).tiny)[:, None]
+        channel = joint / np.maximum(joint.sum(axis=1, keepdims=True), prior)
+        law = normalised((self.prior[:, None] * channel).sum(axis=0))
+        for _ in range(_CUTS):
+            channel = np.minimum(channel, self.cap * law)
+            channel += np.maximum(1.0 - channel.sum(axis=1, keepdims=True), 0.0) * law
+            law = normalised((self.prior[:, None] * channel).sum(axis=0))
+        made = repair(self.prior, list(channel), self.epsilon).channel
         return self.cost_of(np.array(made)), made
 
 
@@ -84,10 +96,10 @@ def _ascend(problem: _Problem, best: DistortionValue, scale: float) -> Distortio
         best = best._replace(lower_bound=max(best.lower_bound, bound - _ROUNDING * scale * prices.size))
         weights = np.exp((reduced.min() - reduced) / softness)
         weights /= weights.sum()
-        joint += step * laws * weights
-        weight_of_all += step
+        joint += step**3 * laws * weights  # late answers are better
+        weight_of_all += step**3
         slope = problem.prior - (laws * weights).sum(axis=1)
-        following = momentum + softness * slope / np.maximum(problem.prior, 1.0 / (4.0 * prices.size))
+        following = momentum + _STRIDE * softness * slope / np.maximum(problem.prior, 1.0 / (4.0 * prices.size))
         momentum = following + (step - 1.0) / (step + 2.0) * (following - prices)
         prices = following
         if step % _CHECK_EVERY == 0:
