@@ -25,8 +25,15 @@ Coins = npt.NDArray[np.uint64]
 
 LEAST_CAP = 1.0 + 2.0**-20
 """Below it nothing is left to tell: the position releases what is likeliest."""
-EPSILON_MAX = 32.0
+LENGTH_MAX = 64
+NOTHING_DRAWN = -1
 LOWER, REVEAL, UPPER, CAP, FLOOR, PAD = (int(place) for place in Constant)
+
+# Words of a window's coins: one for the window, and for each position one for the stranger and one for the channel.
+WORDS_OF_POSITION = 2
+# `Running.amounts` and `Running.marks`.
+CAP_LEFT, HIGHEST, LOWEST = 0, 1, 2
+COUNT, STRANGER, HEADS = 0, 1, 2
 
 
 class Plan(NamedTuple):
@@ -35,11 +42,12 @@ class Plan(NamedTuple):
     covered: int
     cap: float
     order: Integers
-    delay: bool
 
 
 class Room(NamedTuple):
-    """Scratch arrays of one caller; `priors` and `beliefs` hold a row for each position when a window is done."""
+    """Scratch arrays of one caller; `priors` and `beliefs` hold a row for each position when a window is done, and
+    `drawn` what came out of each channel.
+    """
 
     factors: Floats
     priors: Floats
@@ -49,16 +57,29 @@ class Room(NamedTuple):
     later: Floats
     constants: Floats
     values: Integers
+    drawn: Integers
 
 
-def plan_of(epsilon: float, length: int, symbols: int, *, delay: bool) -> Plan:
+class Running(NamedTuple):
+    """A window without delay between two of its values: the law of the last value before anything was released, the
+    belief about it in the world of tails, the cap that is left and the extremes of the product of K/p; how many values
+    there were, the stranger's last one, and what the coin says. The last two are secrets of the user.
+    """
+
+    prior: Floats
+    belief: Floats
+    amounts: Floats
+    marks: Integers
+
+
+def plan_of(epsilon: float, length: int, symbols: int) -> Plan:
     """The coin is rounded towards the stranger, the cap downwards by more than all roundings on the way."""
     with localcontext() as context:
         context.prec = 60
         covered = int((Decimal(TOTAL) * (-Decimal(epsilon)).exp()).to_integral_value(rounding=ROUND_CEILING))
     most = 1.0 + math.exp(epsilon)
-    order = list(bisected(length)) if delay else list(range(length))
-    return Plan(covered, most * (1.0 - shave_of(length, symbols, most)), np.array(order, dtype=np.int64), delay)
+    cap = most * (1.0 - shave_of(length, symbols, most))
+    return Plan(covered, cap, np.array(list(bisected(length)), dtype=np.int64))
 
 
 def shave_of(length: int, symbols: int, most: float) -> float:
@@ -81,7 +102,12 @@ def new_room(length: int, symbols: int) -> Room:
         later=np.zeros(symbols),
         constants=np.zeros(len(Constant)),
         values=np.zeros(length, dtype=np.int64),
+        drawn=np.zeros(length, dtype=np.int64),
     )
+
+
+def new_running(symbols: int) -> Running:
+    return Running(np.zeros(symbols), np.zeros(symbols), np.zeros(3), np.zeros(3, dtype=np.int64))
 
 
 class Tools(NamedTuple):
@@ -99,7 +125,7 @@ def new_tools(chain: ChainArrays, back: ChainArrays) -> Tools:
 
 
 def coins_needed(length: int) -> int:
-    return 2 * length + 1
+    return 1 + WORDS_OF_POSITION * length
 
 
 @kernel
@@ -113,49 +139,117 @@ def release_window(
     """
     length = values.shape[0]
     _whose_values(plan, tools, start, values, coins, room)
-    _begin(tools, start, room)
+    begin(tools, start, length, room)
     cap, highest, lowest = plan.cap, 1.0, 1.0
     for step in range(length):
         position = plan.order[step]
-        _believe(tools, start, position, length, plan.delay, room)
+        _believe(tools, start, position, length, room)
+        room.drawn[position] = NOTHING_DRAWN
         if cap >= LEAST_CAP:
-            most, least = _release_one(tools.work, room, position, cap, coins[1 + length + step])
+            coin = coins[WORDS_OF_POSITION * position + 2]
+            belief, factors = room.beliefs[position], room.factors[position]
+            drawn, most, least = _release_one(tools.work, room, belief, room.values[position], cap, coin, factors)
+            room.drawn[position] = drawn
             cap /= most
             highest *= most
             lowest *= least
-        if not plan.delay:
-            _believe(tools, start, position, length, False, room)
-            _show(plan, room, position, shown)
-    if plan.delay:
-        for position in range(length):
-            _believe(tools, start, position, length, True, room)
-            _show(plan, room, position, shown)
+    for position in range(length):
+        _believe(tools, start, position, length, room)
+        mix(plan, room.priors[position], room.beliefs[position], room.moved)
+        shown[position] = most_likely(room.moved)
     return highest, lowest
+
+
+@kernel
+def release_next(
+    plan: Plan, tools: Tools, start: Floats, value: int, coins: Coins, room: Room, running: Running
+) -> tuple[int, int]:
+    """The next value of a window without delay; `start` counts for the first one. Answers what is shown and what came
+    out of the channel.
+
+    `coins` are the window's, the stranger's and the channel's; the window's counts for the first value alone.
+    """
+    law, amounts, marks = room.belief, running.amounts, running.marks
+    _step_on(plan, tools, start, coins[0], room, running)
+    drawn = _draw(law, tools.stranger, coins[1])
+    marks[COUNT] += 1
+    marks[STRANGER] = drawn
+    told = NOTHING_DRAWN
+    if amounts[CAP_LEFT] >= LEAST_CAP:
+        own = drawn if marks[HEADS] != 0 else value
+        factors = room.factors[0]
+        told, most, least = _release_one(tools.work, room, running.belief, own, amounts[CAP_LEFT], coins[2], factors)
+        for x in range(factors.shape[0]):
+            running.belief[x] *= factors[x]
+        normalise(running.belief)
+        amounts[CAP_LEFT] /= most
+        amounts[HIGHEST] *= most
+        amounts[LOWEST] *= least
+    mix(plan, running.prior, running.belief, room.moved)
+    return most_likely(room.moved), told
+
+
+@kernel
+def _step_on(plan: Plan, tools: Tools, start: Floats, coin: int, room: Room, running: Running) -> None:
+    """Prior and belief of the next value into `running`, the law of the stranger's into `room.belief`."""
+    amounts, marks = running.amounts, running.marks
+    if marks[COUNT] == 0:
+        marks[HEADS] = 1 if np.int64(coin >> np.uint64(2)) < plan.covered else 0
+        amounts[CAP_LEFT], amounts[HIGHEST], amounts[LOWEST] = plan.cap, 1.0, 1.0
+        for x in range(start.shape[0]):
+            running.prior[x] = running.belief[x] = room.belief[x] = start[x]
+        normalise(running.prior)
+        normalise(running.belief)
+        return
+    push_into(running.prior, tools.chain, room.moved)
+    push_into(running.belief, tools.chain, room.later)
+    for x in range(start.shape[0]):
+        running.prior[x], running.belief[x] = room.moved[x], room.later[x]
+    normalise(running.prior)
+    normalise(running.belief)
+    _after(marks[STRANGER], tools, room, room.belief)
+
+
+@kernel
+def _after(value: int, tools: Tools, room: Room, law: Floats) -> None:
+    """The law of the value that follows this one."""
+    for x in range(law.shape[0]):
+        room.moved[x] = 0.0
+    room.moved[value] = 1.0
+    push_into(room.moved, tools.chain, law)
+
+
+@kernel
+def _draw(law: Floats, work: Workspace, coin: int) -> int:
+    draw_from_belief(law, work)
+    return work.head[pick(work.base, work.size[0], coin)]
 
 
 @kernel
 def _whose_values(plan: Plan, tools: Tools, start: Floats, values: Integers, coins: Coins, room: Room) -> None:
     """The user's values, or a stranger's from the model. The stranger is drawn either way: the same work for both."""
-    length = values.shape[0]
     heads = np.int64(coins[0] >> np.uint64(2)) < plan.covered
+    draw_path(tools, start, coins, values.shape[0], room)
+    for i in range(values.shape[0]):
+        if not heads:
+            room.values[i] = values[i]
+
+
+@kernel
+def draw_path(tools: Tools, start: Floats, coins: Coins, length: int, room: Room) -> None:
+    """Values of a stranger from the model, into `room.values`."""
     law = room.belief
     for x in range(start.shape[0]):
         law[x] = start[x]
     for i in range(length):
-        draw_from_belief(law, tools.stranger)
-        size = tools.stranger.size[0]
-        drawn = tools.stranger.head[pick(tools.stranger.base, size, coins[1 + i])]
-        room.values[i] = drawn if heads else values[i]
-        for x in range(start.shape[0]):
-            room.moved[x] = 0.0
-        room.moved[drawn] = 1.0
-        push_into(room.moved, tools.chain, law)
+        drawn = _draw(law, tools.stranger, coins[WORDS_OF_POSITION * i + 1])
+        room.values[i] = drawn
+        _after(drawn, tools, room, law)
 
 
 @kernel
-def _begin(tools: Tools, start: Floats, room: Room) -> None:
+def begin(tools: Tools, start: Floats, length: int, room: Room) -> None:
     """No evidence yet; the law of each position before the window."""
-    length = room.factors.shape[0]
     for i in range(length):
         for x in range(start.shape[0]):
             room.factors[i, x] = 1.0
@@ -168,7 +262,7 @@ def _begin(tools: Tools, start: Floats, room: Room) -> None:
 
 
 @kernel
-def _believe(tools: Tools, start: Floats, position: int, length: int, ahead: bool, room: Room) -> None:
+def _believe(tools: Tools, start: Floats, position: int, length: int, room: Room) -> None:
     """The belief about a position in the world where the user's own values are released, into `room.beliefs`."""
     belief, moved, later = room.belief, room.moved, room.later
     symbols = start.shape[0]
@@ -179,7 +273,7 @@ def _believe(tools: Tools, start: Floats, position: int, length: int, ahead: boo
         for x in range(symbols):
             belief[x] = moved[x] * room.factors[i, x]
         normalise(belief)
-    if ahead and position + 1 < length:
+    if position + 1 < length:
         for x in range(symbols):
             later[x] = room.factors[length - 1, x]
         for i in range(length - 2, position, -1):
@@ -196,14 +290,18 @@ def _believe(tools: Tools, start: Floats, position: int, length: int, ahead: boo
 
 
 @kernel
-def _release_one(work: Workspace, room: Room, position: int, cap: float, coin: int) -> tuple[float, float]:
-    """One position through the optimal channel of this cap; what it told becomes evidence. Answers its extremes."""
-    belief, constants = room.beliefs[position], room.constants
+def _release_one(
+    work: Workspace, room: Room, belief: Floats, value: int, cap: float, coin: int, factors: Floats
+) -> tuple[int, float, float]:
+    """One position through the optimal channel of this cap; what it told becomes evidence. Answers what came out and
+    the extremes of K/p.
+    """
+    constants = room.constants
     constants[LOWER], constants[REVEAL] = 0.0, 1.0
     constants[UPPER], constants[CAP], constants[FLOOR] = cap, cap, 1.0 / cap
     constants[PAD] = np.ceil((2.0 * cap + 1.0) / (cap - 1.0)) + 1.0
     optimal.prepare(belief, constants, work)
-    optimal.row(room.values[position], belief, work)
+    optimal.row(value, belief, work)
     chosen = pick(work.row, work.size[0], coin)
     optimal.column(chosen, belief, work)
     chance = 0.0
@@ -211,16 +309,14 @@ def _release_one(work: Workspace, room: Room, position: int, cap: float, coin: i
         chance += belief[x] * work.likelihood[x]
     most, least = 0.0, np.inf
     for x in range(belief.shape[0]):
-        factor = work.likelihood[x] / chance
-        room.factors[position, x] = factor
-        most, least = max(most, factor), min(least, factor)
-    return most, least
+        factors[x] = work.likelihood[x] / chance
+        most, least = max(most, factors[x]), min(least, factors[x])
+    return work.head[chosen], most, least
 
 
 @kernel
-def _show(plan: Plan, room: Room, position: int, shown: Integers) -> None:
-    """The likeliest value: with the coin's chance nothing was learnt, otherwise what the beliefs say."""
+def mix(plan: Plan, prior: Floats, belief: Floats, mixed: Floats) -> None:
+    """What is believed all in all: with the coin's chance nothing was learnt, otherwise what the channels say."""
     covered = plan.covered / TOTAL
-    for x in range(room.moved.shape[0]):
-        room.moved[x] = covered * room.priors[position, x] + (1.0 - covered) * room.beliefs[position, x]
-    shown[position] = most_likely(room.moved)
+    for x in range(mixed.shape[0]):
+        mixed[x] = covered * prior[x] + (1.0 - covered) * belief[x]
