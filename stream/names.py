@@ -19,6 +19,8 @@ CHANGELOG_SUFFIX: Final = "-beliefs-changelog"
 CHANGELOG_USER_PREFIX: Final = b"u"
 CHANGELOG_CONTROL_KEY: Final = b"c"
 CHANGELOG_PROGRESS_KEY: Final = b"o"
+CHANGELOG_CLOCK_KEY: Final = b"t"
+CHANGELOG_HELD_PREFIX: Final = b"h"
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 
 # Headers of a released record.
@@ -27,9 +29,17 @@ HEADER_POLICY: Final = "policy"
 HEADER_MODEL: Final = "model"
 HEADER_STEP: Final = "step"
 HEADER_OUTCOME: Final = "outcome"
-OWN_HEADERS: Final = (HEADER_RELEASE_ID, HEADER_POLICY, HEADER_MODEL, HEADER_STEP, HEADER_OUTCOME)
+HEADER_WINDOW: Final = "window"  # <place from 1>/<values in the window, if known>/<index that the channel drew, if any>
+OWN_HEADERS: Final = (
+    HEADER_RELEASE_ID,
+    HEADER_POLICY,
+    HEADER_MODEL,
+    HEADER_STEP,
+    HEADER_OUTCOME,
+    HEADER_WINDOW,
+)
 
-# Outcomes. Every input record has exactly one: in = the sum of these five.
+# Outcomes. Every input record has exactly one in the end: in = the sum of these five, and what windows still hold.
 RELEASED: Final = "released"
 FORECAST: Final = "forecast"
 SUPPRESSED: Final = "suppressed"
@@ -91,3 +101,4 @@ METRIC_PREFIX: Final = "sottovoce_"
 # Purposes of keys derived from an epoch's secret. Two purposes never share a key.
 PURPOSE_COINS: Final = "coins"
 PURPOSE_PSEUDONYM: Final = "pseudonym"
+PURPOSE_HELD: Final = "held"

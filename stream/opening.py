@@ -13,6 +13,7 @@ import numpy as np
 from beliefs.chain import Chain
 from beliefs.model_file import InvalidModel, Model, parse
 from mechanisms.registry import MECHANISMS
+from mechanisms.sequence.window import LENGTH_MAX, shave_of
 from stream.errors import ConfigurationRefused, KeyRefused, ModelRefused, Problem
 from stream.keys import KeyRing, load_keys
 from stream.promise import Promise, compile_promise
@@ -21,6 +22,7 @@ from stream.settings.load import load_settings, problem_at
 from stream.settings.model import Settings
 
 _MOST_MODEL_PROBLEMS = 20
+_MOST_LEAN = 2.0**-12
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     ring = _keys(settings, file, environment, problems)
     if model is not None:
         _check_bound(settings, model, file, problems)
+        _check_window(settings, model, file, problems)
     if problems or model is None or ring is None:
         raise ConfigurationRefused(str(file), problems)
     promise = compile_promise(settings, model, ring)
@@ -96,6 +99,18 @@ def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Pr
         allowed = f"beliefs of at least 1/(e^epsilon + 1) = {needed:.3g}; below that it tells more than epsilon"
         fix = "use name: optimal, which keeps epsilon for every belief; or add accept_unbounded: true"
         problems.append(_problem(file, ("mechanism", "name"), found, allowed, fix))
+
+
+def _check_window(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+    """A window's coin and caps lean to the safe side by what their arithmetic may err; that must stay a trifle."""
+    epsilon = settings.mechanism.epsilon
+    lean = shave_of(LENGTH_MAX, model.chain.size, 1.0 + math.exp(epsilon))
+    if settings.window is not None and lean > _MOST_LEAN:
+        found = f"{epsilon:g} for windows over {model.chain.size} values"
+        allowed = "an epsilon that 62-bit coins can honour within a window"
+        most = math.floor(100 * math.log(_MOST_LEAN * 2.0**60 / (LENGTH_MAX * model.chain.size))) / 100
+        fix = f"choose at most {most:g}; beyond that nearly nothing is hidden anyway"
+        problems.append(_problem(file, ("mechanism", "epsilon"), found, allowed, fix))
 
 
 def belief_floor(epsilon: float) -> float:

@@ -8,14 +8,14 @@ from typing import Final
 
 from beliefs import model_file
 from beliefs.alphabet import Alphabet
-from beliefs.forward import ChainArrays, chain_arrays
+from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
 from mechanisms.contract import constants_table
 from mechanisms.registry import MECHANISMS
 from stream.keys import KeyRing, Pseudonyms
 from stream.settings.load import policy_fingerprint
-from stream.settings.model import RecordSettings, Settings
+from stream.settings.model import DEFAULT_DEADLINE_MS, RecordSettings, Settings
 from stream.step import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Policy
 
 WHEN_SPENT: Final = {
@@ -24,6 +24,19 @@ WHEN_SPENT: Final = {
     "suppress": SPENT_SUPPRESS,
     "stop": SPENT_STOP,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRules:
+    """When a user's window ends. A stretch of 0 is none; times in milliseconds. `back` are the model's transitions from
+    their ends to their beginnings.
+    """
+
+    events: int
+    stretch: int
+    natural: bool
+    deadline: int
+    back: ChainArrays = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -39,8 +52,13 @@ class Promise:
     policy_fingerprint: bytes
     model_version: int
     model_short: str
-    epoch_key: bytes = field(repr=False)
+    ring: KeyRing = field(repr=False)
+    windows: WindowRules | None = None
     pseudonym: Callable[[bytes], bytes] | None = field(repr=False, default=None)
+
+    @property
+    def epoch_key(self) -> bytes:
+        return self.ring.current.secret
 
     @property
     def policy_name(self) -> str:
@@ -64,9 +82,19 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
         policy_fingerprint=policy_fingerprint(settings, model.digest),
         model_version=model_file.VERSION,
         model_short=model.short,
-        epoch_key=ring.current.secret,
+        ring=ring,
+        windows=compile_windows(settings, model),
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
     )
+
+
+def compile_windows(settings: Settings, model: Model) -> WindowRules | None:
+    window = settings.window
+    if window is None:
+        return None
+    natural = window.order == "natural"
+    deadline = window.deadline or DEFAULT_DEADLINE_MS
+    return WindowRules(window.events, window.stretch or 0, natural, deadline, reversed_arrays(model.chain))
 
 
 def compile_policy(settings: Settings, model: Model) -> Policy:

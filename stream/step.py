@@ -122,8 +122,8 @@ def _advance_all(
         if events.offset[i] <= head[WATERMARK]:
             releases.outcome[i] = REPLAYED
             continue
-        drift = _predict_user(chain, bench, head, codes[user])
-        _open_window(policy, head, events.time[i])
+        drift = predict_user(chain, bench, head, codes[user])
+        open_budget_window(policy, head, events.time[i])
         head[WATERMARK] = events.offset[i]
         head[STEPS] += 1
         releases.step[i] = head[STEPS]
@@ -142,7 +142,7 @@ def _advance_all(
 
 
 @kernel
-def _predict_user(chain: ChainArrays, bench: Bench, head: Integers, codes: Codes) -> int:
+def predict_user(chain: ChainArrays, bench: Bench, head: Integers, codes: Codes) -> int:
     """The belief about the next value, into `bench.belief`; returns its drift."""
     if head[STEPS] == 0:
         start_into(chain, bench.belief)
@@ -157,7 +157,7 @@ def _predict_user(chain: ChainArrays, bench: Bench, head: Integers, codes: Codes
 
 
 @kernel
-def _open_window(policy: Policy, head: Integers, time: int) -> None:
+def open_budget_window(policy: Policy, head: Integers, time: int) -> None:
     window = window_of(time, policy.window)
     if window > (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) or head[STEPS] == 0:
         head[WINDOW_AND_DRIFT] = window
@@ -166,7 +166,7 @@ def _open_window(policy: Policy, head: Integers, time: int) -> None:
 
 
 @kernel
-def _drift_units(drift: int) -> int:
+def drift_units(drift: int) -> int:
     return INFINITE if drift >= DRIFT_UNKNOWN else drift * DRIFT_TO_UNITS
 
 
@@ -177,7 +177,7 @@ def _decide(policy: Policy, bench: Bench, head: Integers, drift: int, flags: int
         return SUPPRESSED
     constants = policy.constants[drift_level(drift)]
     upper, lower, spread = registry.prepare(policy.mechanism, bench.belief, constants, bench.work)
-    shift = _drift_units(drift)
+    shift = drift_units(drift)
     widest = log_units_up(spread) if spread_counts(shift, policy.epsilon) else 0
     reserve_upper = charge_of(log_units_up(upper), widest, shift, policy.epsilon)
     reserve_lower = charge_of(log_units_up(lower), widest, shift, policy.epsilon)
@@ -197,7 +197,7 @@ def _release(
     registry.row(policy.mechanism, symbol, bench.belief, work)
     chosen = pick(work.row, work.size[0], coin)
     upper, lower, spread = registry.column(policy.mechanism, chosen, bench.belief, work)
-    shift = _drift_units(drift)
+    shift = drift_units(drift)
     widest = log_units_up(spread) if spread_counts(shift, policy.epsilon) else 0
     charge_upper = charge_of(log_units_up(upper), widest, shift, policy.epsilon)
     charge_lower = charge_of(log_units_up(lower), widest, shift, policy.epsilon)
@@ -228,7 +228,13 @@ def _store(policy: Policy, bench: Bench, head: Integers, codes: Codes, drift: in
     else:
         for x in range(bench.belief.shape[0]):
             bench.posterior[x] = bench.belief[x]
+    keep_belief(bench, head, codes, drift, possible)
+    seal(head, codes, flags, policy.model_tag)
+
+
+@kernel
+def keep_belief(bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool) -> None:
+    """`bench.posterior` into the codes, and how far from the exact belief they may be."""
     exact = encode_belief(bench.posterior, bench.posterior_bits, codes) and possible
     drift = min(drift + DRIFT_OF_CODES, DRIFT_UNKNOWN) if exact else DRIFT_UNKNOWN
     head[WINDOW_AND_DRIFT] = (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) | (np.int64(drift) << 32)
-    seal(head, codes, flags, policy.model_tag)

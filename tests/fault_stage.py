@@ -48,7 +48,7 @@ kafka:
 record: {{user: key, event_time: record, protect: {{path: $.activity}}, public: [$.n]}}
 model: {model}
 mechanism: {{name: optimal, epsilon: 1.0}}
-budget: {{nats: 12.0, window: 1m, when_spent: forecast}}
+{window}budget: {{nats: 12.0, window: 1m, when_spent: forecast}}
 keys: {{file: {keys}}}
 store: {store}
 admin: {{port: {port}}}
@@ -78,6 +78,8 @@ class Stage:
     partitions: int = 4
     session_seconds: int = SESSION_SECONDS
     seed: int = 1
+    window: str = ""
+    """The settings' windows, if any."""
     name: str = field(default_factory=lambda: f"faults-{uuid.uuid4().hex[:10]}")
     workers: list[FaultWorker] = field(default_factory=list)
     told: float = field(default_factory=time.monotonic)
@@ -119,6 +121,7 @@ class Stage:
             "store": "{kind: memory}",
             "port": port,
             "policy_version": 1,
+            "window": f"window: {self.window}\n" if self.window else "",
         }
         file.write_text(SETTINGS.format(**{**usual, **changed}), encoding="utf-8")
         return file

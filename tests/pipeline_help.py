@@ -12,18 +12,21 @@ from step_help import KEY, TAG, policy_of, sticky_chain
 
 from beliefs.alphabet import Categories
 from beliefs.chain import Chain
-from beliefs.forward import chain_arrays
+from beliefs.forward import chain_arrays, reversed_arrays
+from stream.keys import Epoch, KeyRing
 from stream.pipeline import PartitionPipeline
-from stream.promise import Promise
+from stream.promise import Promise, WindowRules
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.settings.model import RecordSettings
 from stream.step import Policy, new_bench
 from stream.stores.memory import MemoryStore
 from stream.stores.rows import StateRows
+from stream.windows.pipeline import WindowPipeline
 
 ACTIVITIES = ("still", "walking", "running", "cycling")
 TOPIC_ID = bytes(range(16))
+RING = KeyRing((Epoch(1, "", KEY),), Epoch(1, "", KEY))
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ def promise_of(
     policy: Policy | None = None,
     chain: Chain | None = None,
     pseudonym: Callable[[bytes], bytes] | None = None,
+    windows: WindowRules | None = None,
+    ring: KeyRing | None = None,
 ) -> Promise:
     return Promise(
         pipeline="phones",
@@ -55,7 +60,8 @@ def promise_of(
         policy_fingerprint=b"12345678",
         model_version=1,
         model_short=f"{TAG:08x}",
-        epoch_key=KEY,
+        ring=ring or RING,
+        windows=windows,
         pseudonym=pseudonym,
     )
 
@@ -65,12 +71,31 @@ class Line:
 
     def __init__(self, promise: Promise, partition: int = 0) -> None:
         self.store = MemoryStore(StateRows(len(ACTIVITIES), TAG))
-        self.pipeline = PartitionPipeline(promise, "raw", TOPIC_ID, partition, new_bench(len(ACTIVITIES)))
+        kind = PartitionPipeline if promise.windows is None else WindowPipeline
+        self.pipeline = kind(promise, "raw", TOPIC_ID, partition, new_bench(len(ACTIVITIES)))
 
     def carry_out(self, records: Sequence[Record]) -> Effects:
         effects = self.pipeline.prepare(InputBlock.of(records), self.store)
-        self.store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {})
+        self._commit(effects)
         return effects
+
+    def close_overdue(self, clock: int) -> Effects | None:
+        effects = self.pipeline.prepare_overdue(self.store, clock)
+        if effects is not None:
+            self._commit(effects)
+        return effects
+
+    def _commit(self, effects: Effects) -> None:
+        self.store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {}, effects.held)
+        if self.pipeline.deadlines is not None:
+            for user, record in effects.held.items():
+                self.pipeline.deadlines.set(user, record or None)
+
+
+def windows_of(
+    events: int = 3, stretch: int = 0, *, natural: bool = False, deadline: int = 60_000, chain: Chain | None = None
+) -> WindowRules:
+    return WindowRules(events, stretch, natural, deadline, reversed_arrays(chain or sticky_chain(len(ACTIVITIES))))
 
 
 def walk(count: int, users: int = 5, seed: int = 0, first: int = 0) -> list[Record]:

@@ -15,7 +15,7 @@ from stream.protocol.columns import RecordBlock
 from stream.protocol.control import Control
 from stream.protocol.effects import BlockReport, Effects
 from stream.protocol.inputs import InputBlock
-from stream.protocol.lane import LaneLimits
+from stream.protocol.limits import LaneLimits
 from stream.protocol.observer import NullObserver, Recovery
 from stream.protocol.ports import Block, ChangelogChunk, Outgoing, UserStore
 from stream.protocol.publish import Topics
@@ -133,6 +133,10 @@ class FakeSource:
         await asyncio.sleep(0)
         return self.first
 
+    async def end(self, partition: int) -> int:
+        await asyncio.sleep(0)
+        return self.first
+
     async def drained(self, partition: int, since: int) -> bool:
         await asyncio.sleep(0)
         return not self.waiting
@@ -141,8 +145,14 @@ class FakeSource:
 class CountPipeline:
     """Counts each user's events; the values of what it releases are the offsets."""
 
+    deadlines = None
+
     def __init__(self) -> None:
         self.blocks: list[list[int]] = []
+
+    def adopt(self, store: UserStore) -> None: ...
+
+    def prepare_overdue(self, store: UserStore, clock: int) -> None: ...
 
     def prepare(self, records: InputBlock, store: UserStore) -> Effects:
         self.blocks.append([record.offset for record in records])

@@ -26,21 +26,22 @@ Coins = npt.NDArray[np.uint64]
 LEAST_CAP = 1.0 + 2.0**-20
 """Below it nothing is left to tell: the position releases what is likeliest."""
 LENGTH_MAX = 64
+_OUTWARD = 1.0 + 2.0**-50
 NOTHING_DRAWN = -1
 LOWER, REVEAL, UPPER, CAP, FLOOR, PAD = (int(place) for place in Constant)
 
 # Words of a window's coins: one for the window, and for each position one for the stranger and one for the channel.
 WORDS_OF_POSITION = 2
-# `Running.amounts` and `Running.marks`.
-CAP_LEFT, HIGHEST, LOWEST = 0, 1, 2
-COUNT, STRANGER, HEADS = 0, 1, 2
 
 
 class Plan(NamedTuple):
-    """What is fixed for all windows: the coin in units of 2^-62, the first cap, and the order of the positions."""
+    """What is fixed for all windows: the coin in units of 2^-62, the first cap, by how much both lean to the safe side,
+    and the order of the positions.
+    """
 
     covered: int
     cap: float
+    shave: float
     order: Integers
 
 
@@ -60,33 +61,30 @@ class Room(NamedTuple):
     drawn: Integers
 
 
-class Running(NamedTuple):
-    """A window without delay between two of its values: the law of the last value before anything was released, the
-    belief about it in the world of tails, the cap that is left and the extremes of the product of K/p; how many values
-    there were, the stranger's last one, and what the coin says. The last two are secrets of the user.
-    """
-
-    prior: Floats
-    belief: Floats
-    amounts: Floats
-    marks: Integers
-
-
 def plan_of(epsilon: float, length: int, symbols: int) -> Plan:
-    """The coin is rounded towards the stranger, the cap downwards by more than all roundings on the way."""
+    """The coin leans towards the stranger and the first cap downwards, both by more than all errors on the way."""
+    most = 1.0 + math.exp(epsilon)
+    shave = shave_of(length, symbols, most)
     with localcontext() as context:
         context.prec = 60
-        covered = int((Decimal(TOTAL) * (-Decimal(epsilon)).exp()).to_integral_value(rounding=ROUND_CEILING))
-    most = 1.0 + math.exp(epsilon)
-    cap = most * (1.0 - shave_of(length, symbols, most))
-    return Plan(covered, cap, np.array(list(bisected(length)), dtype=np.int64))
+        covered = Decimal(TOTAL) * (-Decimal(epsilon)).exp() * (1 + Decimal(shave))
+        units = int(covered.to_integral_value(rounding=ROUND_CEILING))
+    return Plan(min(units, TOTAL), most * (1.0 - shave), shave, np.array(list(bisected(length)), dtype=np.int64))
 
 
 def shave_of(length: int, symbols: int, most: float) -> float:
-    """By how much the first cap is lowered: for the roundings of each position, and because a stranger is drawn in
-    whole units of 2^-62 (window.md).
+    """By how much coin and cap lean: for the roundings of each position, and because a stranger is drawn in whole
+    units of 2^-62 (window.md).
     """
     return length * ((symbols + 32) * 2.0**-48 + most * symbols * 2.0**-60)
+
+
+def ratios_of(plan: Plan, highest: float, lowest: float) -> tuple[float, float]:
+    """The largest P(o|x)/P(o) and the largest P(o)/P(o|x) when the product of K/p lies in between; rounded outward."""
+    covered, lean = plan.covered / TOTAL, 1.0 + plan.shave
+    upper = covered + (1.0 - covered) * highest * lean
+    lower = (covered + (1.0 - covered) * lowest) / lean
+    return upper * _OUTWARD, _OUTWARD / lower
 
 
 def new_room(length: int, symbols: int) -> Room:
@@ -104,10 +102,6 @@ def new_room(length: int, symbols: int) -> Room:
         values=np.zeros(length, dtype=np.int64),
         drawn=np.zeros(length, dtype=np.int64),
     )
-
-
-def new_running(symbols: int) -> Running:
-    return Running(np.zeros(symbols), np.zeros(symbols), np.zeros(3), np.zeros(3, dtype=np.int64))
 
 
 class Tools(NamedTuple):
@@ -148,7 +142,7 @@ def release_window(
         if cap >= LEAST_CAP:
             coin = coins[WORDS_OF_POSITION * position + 2]
             belief, factors = room.beliefs[position], room.factors[position]
-            drawn, most, least = _release_one(tools.work, room, belief, room.values[position], cap, coin, factors)
+            drawn, most, least = release_one(tools.work, room, belief, room.values[position], cap, coin, factors)
             room.drawn[position] = drawn
             cap /= most
             highest *= most
@@ -161,57 +155,7 @@ def release_window(
 
 
 @kernel
-def release_next(
-    plan: Plan, tools: Tools, start: Floats, value: int, coins: Coins, room: Room, running: Running
-) -> tuple[int, int]:
-    """The next value of a window without delay; `start` counts for the first one. Answers what is shown and what came
-    out of the channel.
-
-    `coins` are the window's, the stranger's and the channel's; the window's counts for the first value alone.
-    """
-    law, amounts, marks = room.belief, running.amounts, running.marks
-    _step_on(plan, tools, start, coins[0], room, running)
-    drawn = _draw(law, tools.stranger, coins[1])
-    marks[COUNT] += 1
-    marks[STRANGER] = drawn
-    told = NOTHING_DRAWN
-    if amounts[CAP_LEFT] >= LEAST_CAP:
-        own = drawn if marks[HEADS] != 0 else value
-        factors = room.factors[0]
-        told, most, least = _release_one(tools.work, room, running.belief, own, amounts[CAP_LEFT], coins[2], factors)
-        for x in range(factors.shape[0]):
-            running.belief[x] *= factors[x]
-        normalise(running.belief)
-        amounts[CAP_LEFT] /= most
-        amounts[HIGHEST] *= most
-        amounts[LOWEST] *= least
-    mix(plan, running.prior, running.belief, room.moved)
-    return most_likely(room.moved), told
-
-
-@kernel
-def _step_on(plan: Plan, tools: Tools, start: Floats, coin: int, room: Room, running: Running) -> None:
-    """Prior and belief of the next value into `running`, the law of the stranger's into `room.belief`."""
-    amounts, marks = running.amounts, running.marks
-    if marks[COUNT] == 0:
-        marks[HEADS] = 1 if np.int64(coin >> np.uint64(2)) < plan.covered else 0
-        amounts[CAP_LEFT], amounts[HIGHEST], amounts[LOWEST] = plan.cap, 1.0, 1.0
-        for x in range(start.shape[0]):
-            running.prior[x] = running.belief[x] = room.belief[x] = start[x]
-        normalise(running.prior)
-        normalise(running.belief)
-        return
-    push_into(running.prior, tools.chain, room.moved)
-    push_into(running.belief, tools.chain, room.later)
-    for x in range(start.shape[0]):
-        running.prior[x], running.belief[x] = room.moved[x], room.later[x]
-    normalise(running.prior)
-    normalise(running.belief)
-    _after(marks[STRANGER], tools, room, room.belief)
-
-
-@kernel
-def _after(value: int, tools: Tools, room: Room, law: Floats) -> None:
+def law_after(value: int, tools: Tools, room: Room, law: Floats) -> None:
     """The law of the value that follows this one."""
     for x in range(law.shape[0]):
         room.moved[x] = 0.0
@@ -220,9 +164,9 @@ def _after(value: int, tools: Tools, room: Room, law: Floats) -> None:
 
 
 @kernel
-def _draw(law: Floats, work: Workspace, coin: int) -> int:
+def draw_value(law: Floats, work: Workspace, coin: int) -> int:
     draw_from_belief(law, work)
-    return work.head[pick(work.base, work.size[0], coin)]
+    return int(work.head[pick(work.base, work.size[0], coin)])
 
 
 @kernel
@@ -242,9 +186,9 @@ def draw_path(tools: Tools, start: Floats, coins: Coins, length: int, room: Room
     for x in range(start.shape[0]):
         law[x] = start[x]
     for i in range(length):
-        drawn = _draw(law, tools.stranger, coins[WORDS_OF_POSITION * i + 1])
+        drawn = draw_value(law, tools.stranger, coins[WORDS_OF_POSITION * i + 1])
         room.values[i] = drawn
-        _after(drawn, tools, room, law)
+        law_after(drawn, tools, room, law)
 
 
 @kernel
@@ -290,7 +234,7 @@ def _believe(tools: Tools, start: Floats, position: int, length: int, room: Room
 
 
 @kernel
-def _release_one(
+def release_one(
     work: Workspace, room: Room, belief: Floats, value: int, cap: float, coin: int, factors: Floats
 ) -> tuple[int, float, float]:
     """One position through the optimal channel of this cap; what it told becomes evidence. Answers what came out and

@@ -26,7 +26,7 @@ from stream.opening import Opened, open_pipeline
 from stream.pipeline import PartitionPipeline
 from stream.protocol.control import Control
 from stream.protocol.inputs import InputBlock
-from stream.protocol.lane import LaneLimits
+from stream.protocol.limits import LaneLimits
 from stream.protocol.logbook import Logbook
 from stream.protocol.observer import Observers
 from stream.protocol.ports import Pipeline, UserStore
@@ -36,6 +36,7 @@ from stream.step import new_bench
 from stream.stores.memory import MemoryStore
 from stream.stores.rows import StateRows
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
+from stream.windows.pipeline import WindowPipeline
 
 
 def run_worker(file: Path) -> None:
@@ -151,9 +152,10 @@ def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
     They share one bench: a block is prepared without a pause, so never two at once.
     """
     bench = new_bench(opened.model.chain.size)
+    kind = PartitionPipeline if opened.promise.windows is None else WindowPipeline
 
     def of_partition(partition: int) -> Pipeline:
-        return PartitionPipeline(opened.promise, raw.name, raw.id.bytes, partition, bench)
+        return kind(opened.promise, raw.name, raw.id.bytes, partition, bench)
 
     return of_partition
 

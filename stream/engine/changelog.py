@@ -123,6 +123,10 @@ class KafkaSource:
         beginning, _ = await self._lookups.extent(TopicPartition(self._topic, partition))
         return beginning
 
+    async def end(self, partition: int) -> int:
+        _, end = await self._lookups.extent(TopicPartition(self._topic, partition))
+        return end
+
     async def drained(self, partition: int, since: int) -> bool:
         """Markers of transactions may stand behind the last record, so the end alone does not tell."""
         part = TopicPartition(self._topic, partition)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stream.engine.connection import Connection
-from stream.protocol.lane import LaneLimits
+from stream.protocol.limits import LaneLimits
 from stream.protocol.publish import Topics
 
 

@@ -1,29 +1,38 @@
 """To whom the beliefs of a partition belong, and up to which input they count.
 
-Two small records stand in every partition of the belief changelog beside the users' rows:
+Three small records stand in every partition of the belief changelog beside the users' rows:
 
     key b"c"  the control record, JSON: which pipeline, topic, policy, model and key wrote these beliefs
     key b"o"  the progress mark, 8 bytes big-endian: the source offset from which the next block starts
+    key b"t"  the clock mark, 16 bytes big-endian: a time, and the source offset at which windows due by then are closed
 
 The control record is written in a partition's first transaction and checked at every load. The progress mark is
 written in every transaction. It says the same as the consumer group's committed offset, but an operator can reset the
 group and a broker forgets it after some days of silence; the mark stands in the same log as the beliefs and cannot
 part from them. Records below it were dealt with, whatever the group says, so that even a dead letter, which no user's
 watermark guards, is written once.
+
+The clock mark exists where windows wait for silent users. It is committed before any window is closed on its account,
+and no record is taken until all of them are: so which values a window holds when its time is over is settled before a
+coin is looked at, and a worker that dies meanwhile is followed by one that closes the same windows with the same
+values.
 """
 
 import json
 import struct
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Final
 
 from stream.errors import StateRefused
-from stream.names import CHANGELOG_CONTROL_KEY, CHANGELOG_PROGRESS_KEY
+from stream.names import CHANGELOG_CLOCK_KEY, CHANGELOG_CONTROL_KEY, CHANGELOG_PROGRESS_KEY
 
 CONTROL_KEY: Final = CHANGELOG_CONTROL_KEY
 PROGRESS_KEY: Final = CHANGELOG_PROGRESS_KEY
+CLOCK_KEY: Final = CHANGELOG_CLOCK_KEY
 
 _OFFSET: Final = struct.Struct(">q")
+_CLOCK: Final = struct.Struct(">qq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +158,25 @@ def decode_progress(raw: bytes, where: str) -> int:
             fix="point the pipeline at its own belief changelog, or give it a new name",
         )
     return int(_OFFSET.unpack(raw)[0])
+
+
+def encode_clock(clock: int, offset: int) -> bytes:
+    return _CLOCK.pack(clock, offset)
+
+
+def closing_begun(marks: Mapping[bytes, bytes], where: str) -> int | None:
+    """The time whose windows are being closed: a clock mark that was written where the beliefs stand. One that records
+    have passed is settled.
+    """
+    mark, progress = marks.get(CLOCK_KEY), marks.get(PROGRESS_KEY)
+    if mark is None or progress is None:
+        return None
+    if len(mark) != _CLOCK.size:
+        raise StateRefused(
+            "The clock mark of the belief changelog cannot be read.",
+            where=where,
+            why=f"it has {len(mark)} bytes instead of {_CLOCK.size}",
+            fix="point the pipeline at its own belief changelog, or give it a new name",
+        )
+    clock, offset = _CLOCK.unpack(mark)
+    return int(clock) if offset == decode_progress(progress, where) else None

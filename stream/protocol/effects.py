@@ -20,9 +20,13 @@ class Effects:
     """The releases, dead letters and new states of one block, and what is said about them.
 
     `keys`, `heads` and `codes` are the changed users, each once, with their states after the block. `outcomes` and
-    `reasons` count records; the outcomes add up to the number of records in the block. `upper_units` and `lower_units`
+    `reasons` count records; the outcomes and `held_change` add up to
+    the number of records in the block. `upper_units` and `lower_units`
     hold what each release told about its user, for the histograms; `before` are the heads of the changed users before
     the block. `uncertified` counts releases that became forecasts because their channel could not be certified.
+
+    `held` are the users of whom something else is held now than before, sealed; nothing is held where it is empty.
+    `held_change` is by how much the number of waiting events grew.
     """
 
     next_offset: int
@@ -38,6 +42,8 @@ class Effects:
     lower_units: NDArray[np.int64] = field(default_factory=no_amounts)
     before: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 8), np.int64))
     uncertified: int = 0
+    held: Mapping[bytes, bytes] = field(default_factory=dict)
+    held_change: int = 0
 
 
 def only_offset(next_offset: int) -> Effects:

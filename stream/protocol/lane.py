@@ -6,41 +6,27 @@ queue only grows; with it a transaction carries all that waits, so the slower th
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
 from stream.errors import PublishFailed
-from stream.protocol.control import CONTROL_KEY, PROGRESS_KEY, encode_progress
-from stream.protocol.effects import BlockReport, Effects
-from stream.protocol.inputs import InputBlock, joined
+from stream.protocol.control import (
+    CLOCK_KEY,
+    CONTROL_KEY,
+    PROGRESS_KEY,
+    closing_begun,
+    encode_clock,
+    encode_progress,
+)
+from stream.protocol.effects import BlockReport, Effects, only_offset
+from stream.protocol.inputs import NOTHING, InputBlock, joined
+from stream.protocol.limits import LaneLimits, wall_clock_ms
 from stream.protocol.observer import Observer
 from stream.protocol.ports import Block, Outgoing, Pipeline, Producer, UserStore
 from stream.protocol.publish import Topics, publish
-
-
-@dataclass(frozen=True, slots=True)
-class LaneLimits:
-    """What waits in memory is bounded by records and by bytes; one fetch of the consumer may come on top.
-
-    A block of 4,000 records of 250 bytes is 1 MB, one batch of the producer. Larger records make shorter blocks, so
-    that no block is larger than 8 MiB or one record.
-
-    A lane begins a transaction at most every `pause_seconds` unless `hurry_records` wait. A transaction costs the
-    brokers and us some milliseconds of work whatever is in it, so without a pause a thousand events a second would
-    keep both as busy as a hundred thousand.
-    """
-
-    max_block_records: int = 4_000
-    max_block_bytes: int = 8 << 20
-    room_records: int = 20_000
-    room_bytes: int = 32 << 20
-    transaction_seconds: float = 10.0
-    pause_seconds: float = 0.01
-    hurry_records: int = 1_000
 
 
 class Lane:
@@ -57,7 +43,10 @@ class Lane:
         observer: Observer,
         expected: int,
         limits: LaneLimits,
+        drained: Callable[[int], Awaitable[bool]],
+        end_before_us: int = 0,
         clock: Callable[[], float] = perf_counter,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
         self.partition = partition
         self._producer = producer
@@ -66,7 +55,12 @@ class Lane:
         self._topics = topics
         self._observer = observer
         self._limits = limits
+        self._drained = drained
+        self._end_before_us = end_before_us
+        self._settled = False
+        self._closed = -limits.closing_pause_seconds
         self._clock = clock
+        self._wall_clock_ms = wall_clock_ms
         self._control: bytes | None = None
         self._waiting: deque[InputBlock] = deque()
         self._waiting_records = 0
@@ -121,14 +115,18 @@ class Lane:
 
     async def run(self) -> None:
         """Carry out blocks until `close`; the block at work is finished, the rest is left to the next owner."""
+        begun = closing_begun(self._store.marks(), f"topic {self._topics.changelog}, partition {self.partition}")
+        if begun is not None:
+            await self._close_windows(begun)
         while True:
             while not self._waiting and not self._closing:
-                self._wake.clear()
-                await self._wake.wait()
+                await self._rest()
             await self._pause()
             if self._closing:
                 return
-            await self._carry_out(*self._take())
+            records, next_offset = self._take()
+            await self._carry_out(records, next_offset)
+            await self._close_overdue(int(records.timestamps[-1]))
 
     def close(self) -> None:
         """Finish the block at work and take no other; nothing that waits was released, so nothing is lost."""
@@ -137,6 +135,51 @@ class Lane:
         self._waiting_records = self._waiting_bytes = 0
         self._wake.set()
         self._hurry.set()
+
+    async def _rest(self) -> None:
+        """Until records come; windows that become overdue meanwhile are closed."""
+        self._wake.clear()
+        deadlines = self._pipeline.deadlines
+        due = None if deadlines is None else deadlines.first()
+        if due is None:
+            await self._wake.wait()
+            return
+        seconds = max((due - self._wall_clock_ms()) / 1000, self._limits.closing_pause_seconds)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            self._settled = self._settled or await self._drained(self._next_offset)
+            if not self._waiting:
+                await self._close_overdue(self._wall_clock_ms())
+
+    async def _close_overdue(self, clock: int) -> None:
+        """Close the windows that are due. While records wait, the clock is the time of the last one that was carried
+        out: a silent user's next event may be among those that wait.
+
+        An earlier owner may have died while it released a window with records that this lane has not carried out yet,
+        and the same values must come out with the same others. So nothing is closed before all is carried out that
+        stood in the topic when the earlier owner was fenced, or before none is found there.
+        """
+        deadlines, now = self._pipeline.deadlines, self._wall_clock_ms()
+        due = None if deadlines is None else deadlines.first()
+        self._settled = self._settled or self._next_offset >= self._end_before_us
+        clock, rest = min(clock, now), self._closed + self._limits.closing_pause_seconds - self._clock()
+        if due is None or due > clock or rest > 0 or not self._settled or self._closing:
+            return
+        mark = {CLOCK_KEY: encode_clock(clock, self._next_offset)}
+        await self._commit(NOTHING, only_offset(self._next_offset), now, mark)
+        await self._close_windows(clock)
+        self._closed = self._clock()
+
+    async def _close_windows(self, clock: int) -> None:
+        """Close every window that is due by then; its clock mark stands in the changelog."""
+        while not self._closing:
+            effects = self._pipeline.prepare_overdue(self._store, clock)
+            if effects is None:
+                return
+            effects.next_offset = self._next_offset
+            await self._commit(NOTHING, effects, clock, {})
 
     async def _pause(self) -> None:
         """Let more records come if the last transaction began a moment ago; after a quiet time nothing is held back."""
@@ -189,13 +232,30 @@ class Lane:
         started = self._clock()
         self._observer.block_started(self.partition, len(records))
         effects = self._pipeline.prepare(records, self._store)
-        marks = self._add_marks(effects, next_offset, max(0, int(records.timestamps[-1])))
+        effects.next_offset = next_offset
+        await self._commit(records, effects, max(0, int(records.timestamps[-1])), {}, started)
+
+    async def _commit(
+        self,
+        records: InputBlock,
+        effects: Effects,
+        timestamp: int,
+        more: Mapping[bytes, bytes],
+        started: float | None = None,
+    ) -> None:
+        """One transaction, and only then the store."""
         prepared = self._clock()
+        marks = self._add_marks(effects, timestamp, more)
         positions = await publish(self._producer, self._topics, effects, self._limits.transaction_seconds)
         published = self._clock()
-        self._store.apply(effects.keys, effects.heads, effects.codes, positions[self._topics.changelog], marks)
+        position = positions[self._topics.changelog]
+        self._store.apply(effects.keys, effects.heads, effects.codes, position, marks, effects.held)
+        deadlines = self._pipeline.deadlines
+        if deadlines is not None:
+            for user, record in effects.held.items():
+                deadlines.set(user, record or None)
         self._control = None
-        self._next_offset = next_offset
+        self._next_offset = effects.next_offset
         self._observer.block_committed(
             BlockReport(
                 partition=self.partition,
@@ -203,16 +263,15 @@ class Lane:
                 effects=effects,
                 users=len(self._store),
                 waiting=self._waiting_records,
-                lag=max(0, self._high_watermark - next_offset),
-                prepare_seconds=prepared - started,
+                lag=max(0, self._high_watermark - self._next_offset),
+                prepare_seconds=prepared - (prepared if started is None else started),
                 publish_seconds=published - prepared,
                 apply_seconds=self._clock() - published,
             )
         )
 
-    def _add_marks(self, effects: Effects, next_offset: int, timestamp: int) -> dict[bytes, bytes]:
-        effects.next_offset = next_offset
-        marks = {PROGRESS_KEY: encode_progress(next_offset)}
+    def _add_marks(self, effects: Effects, timestamp: int, more: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+        marks = {PROGRESS_KEY: encode_progress(effects.next_offset), **more}
         if self._control is not None:
             marks[CONTROL_KEY] = self._control
         records = [Outgoing(key, value, timestamp) for key, value in marks.items()]

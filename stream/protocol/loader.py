@@ -6,8 +6,8 @@ the end of the changelog stands still from then on, and everything committed is 
 
 from dataclasses import dataclass
 
-from stream.names import CHANGELOG_USER_PREFIX
-from stream.protocol.control import CONTROL_KEY, PROGRESS_KEY
+from stream.names import CHANGELOG_HELD_PREFIX, CHANGELOG_USER_PREFIX
+from stream.protocol.control import CLOCK_KEY, CONTROL_KEY, PROGRESS_KEY
 from stream.protocol.observer import Observer, Recovery
 from stream.protocol.ports import Changelog, RowCodec, UserStore
 
@@ -19,6 +19,7 @@ class _Sorted:
     rows: dict[bytes, bytes]
     gone: list[bytes]
     marks: dict[bytes, bytes]
+    held: dict[bytes, bytes]
 
 
 async def load(changelog: Changelog, partition: int, store: UserStore, codec: RowCodec, observer: Observer) -> None:
@@ -30,15 +31,17 @@ async def load(changelog: Changelog, partition: int, store: UserStore, codec: Ro
 
 
 def _sort(pairs: list[tuple[bytes, bytes | None]]) -> _Sorted:
-    prefix = CHANGELOG_USER_PREFIX
-    found = _Sorted({}, [], {})
+    prefix, held = CHANGELOG_USER_PREFIX, CHANGELOG_HELD_PREFIX
+    found = _Sorted({}, [], {}, {})
     for key, value in dict(pairs).items():
         if key.startswith(prefix):
             if value is None:
                 found.gone.append(key[len(prefix) :])
             else:
                 found.rows[key[len(prefix) :]] = value
-        elif key in (CONTROL_KEY, PROGRESS_KEY) and value is not None:
+        elif key.startswith(held):
+            found.held[key[len(held) :]] = value or b""
+        elif key in (CONTROL_KEY, PROGRESS_KEY, CLOCK_KEY) and value is not None:
             found.marks[key] = value
     return found
 
@@ -52,4 +55,4 @@ def _take(store: UserStore, codec: RowCodec, found: _Sorted, position: int) -> N
         store.quarantine({key: found.rows[key] for key, fine in zip(keys, readable, strict=True) if not fine})
         keys = [key for key, fine in zip(keys, readable, strict=True) if fine]
         heads, codes = heads[readable], codes[readable]
-    store.apply(keys, heads, codes, position, found.marks)
+    store.apply(keys, heads, codes, position, found.marks, found.held)

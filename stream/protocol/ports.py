@@ -5,7 +5,7 @@ with a log in memory whose every answer can be delayed, lost or followed by a cr
 """
 
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from stream.protocol.effects import Effects
     from stream.protocol.inputs import InputBlock
+
+NOTHING_HELD: Final[Mapping[bytes, bytes]] = {}
 
 Heads = NDArray[np.int64]
 Codes = NDArray[np.uint32]
@@ -113,6 +115,9 @@ class Source(Protocol):
     async def beginning(self, partition: int) -> int:
         """The first offset that still exists."""
 
+    async def end(self, partition: int) -> int:
+        """The offset after the last record or marker that stands there now."""
+
     async def drained(self, partition: int, since: int) -> bool:
         """Whether no committed record stands at or after offset `since`."""
 
@@ -147,10 +152,21 @@ class UserStore(Protocol):
     def load(self, keys: Sequence[bytes]) -> Loaded:
         """The states of these users, in their order; unknown users have the row of a new user."""
 
+    def load_held(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """What is held about each of these users, sealed, or None."""
+
     def apply(
-        self, keys: Sequence[bytes], heads: Heads, codes: Codes, position: int, marks: Mapping[bytes, bytes]
+        self,
+        keys: Sequence[bytes],
+        heads: Heads,
+        codes: Codes,
+        position: int,
+        marks: Mapping[bytes, bytes],
+        held: Mapping[bytes, bytes] = NOTHING_HELD,
     ) -> None:
-        """Take over what a committed transaction says, all of it or nothing. The keys are distinct."""
+        """Take over what a committed transaction says, all of it or nothing. The keys are distinct; a user of whom
+        `held` has an empty text has nothing held any more.
+        """
 
     def quarantine(self, rows: Mapping[bytes, bytes]) -> None:
         """Set these users aside together with the rows that could not be read."""
@@ -159,6 +175,9 @@ class UserStore(Protocol):
 
     def all_heads(self) -> Iterator[Heads]:
         """The heads of all users, in pieces of any size."""
+
+    def held(self) -> Iterator[tuple[bytes, bytes]]:
+        """Every user of whom something is held, and what, sealed."""
 
     def marks(self) -> Mapping[bytes, bytes]:
         """The small named values that came with the states: the control record and the progress mark."""
@@ -173,7 +192,27 @@ class UserStore(Protocol):
     def __len__(self) -> int: ...
 
 
+class Deadlines(Protocol):
+    """When windows whose users have fallen silent are closed."""
+
+    def set(self, user: bytes, record: bytes | None) -> None:
+        """What is held about this user now, as committed."""
+
+    def first(self) -> int | None:
+        """When the first window is due, in milliseconds since 1970, or None."""
+
+
 class Pipeline(Protocol):
     """From records to effects: synchronous, deterministic, and without any effect of its own."""
 
+    @property
+    def deadlines(self) -> Deadlines | None:
+        """None where no event ever waits."""
+
+    def adopt(self, store: UserStore) -> None:
+        """Start from this store; a refusal if it holds what cannot be carried on."""
+
     def prepare(self, records: "InputBlock", store: UserStore) -> "Effects": ...
+
+    def prepare_overdue(self, store: UserStore, clock: int) -> "Effects | None":
+        """Close some of the windows that are due by then; None when there are none."""

@@ -11,6 +11,7 @@ from stream.protocol.control import (
     CONTROL_KEY,
     PROGRESS_KEY,
     Control,
+    closing_begun,
     decode_control,
     decode_progress,
     differences,
@@ -20,7 +21,8 @@ from stream.protocol.control import (
     worst,
 )
 from stream.protocol.effects import only_offset
-from stream.protocol.lane import Lane, LaneLimits
+from stream.protocol.lane import Lane
+from stream.protocol.limits import LaneLimits, wall_clock_ms
 from stream.protocol.loader import load
 from stream.protocol.observer import NullObserver, Observer, Recovery
 from stream.protocol.ports import Changelog, Pipeline, Producer, RowCodec, Source, UserStore
@@ -49,6 +51,7 @@ class World:
     observer: Observer = field(default_factory=NullObserver)
     limits: LaneLimits = field(default_factory=LaneLimits)
     clock: Callable[[], float] = perf_counter
+    wall_clock_ms: Callable[[], int] = wall_clock_ms
 
 
 class Session:
@@ -84,6 +87,7 @@ class Session:
         await self._producer.start()
         committed = await self._world.source.committed(self._partition)
         await load(self._world.changelog, self._partition, self._store, self._world.codec, self._world.observer)
+        self._pipeline.adopt(self._store)
         await self._check_owner(committed)
         await self._align_group(committed)
         await self.resume(self._world.clock() - started, start)
@@ -101,7 +105,10 @@ class Session:
             observer=self._world.observer,
             expected=await self._next_offset(),
             limits=self._world.limits,
+            drained=lambda offset: self._world.source.drained(self._partition, offset),
+            end_before_us=0 if self._pipeline.deadlines is None else await self._world.source.end(self._partition),
             clock=self._world.clock,
+            wall_clock_ms=self._world.wall_clock_ms,
         )
         if self._control is not None and self._store.marks().get(CONTROL_KEY) != self._control:
             lane.write_control(self._control)
@@ -175,6 +182,11 @@ class Session:
             await publish(self._producer, self._world.topics, only_offset(ours), self._world.limits.transaction_seconds)
 
     async def _is_drained(self) -> bool:
+        """No record waits, and no window is half-way through being closed."""
+        begun = closing_begun(self._store.marks(), self._where)
+        due = None if self._pipeline.deadlines is None else self._pipeline.deadlines.first()
+        if begun is not None and due is not None and due <= begun:
+            return False
         return await self._world.source.drained(self._partition, await self._next_offset())
 
     async def _next_offset(self) -> int:

@@ -128,6 +128,14 @@ class ColumnWriter:
         names = _plain_names(settings)
         self._pieces = None if names is None else _pieces(names, alphabet)
 
+    def rewritten(self, text: bytes, symbol: int) -> bytes:
+        """A released text that was written with the first value, with this one in its place."""
+        pieces = self._pieces
+        if pieces is None:
+            return self._definition.rewritten(text, symbol)
+        start = int(pieces.tail_ends[symbol - 1]) if symbol else 0
+        return text[: len(text) - int(pieces.tail_ends[0])] + pieces.tails[start : pieces.tail_ends[symbol]].tobytes()
+
     def texts(self, columns: Columns, rows: Integers, symbols: Integers) -> Texts:
         """The released JSON of the events at `rows`, each with its released symbol."""
         documents = columns.documents

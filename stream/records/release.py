@@ -37,6 +37,12 @@ class Writer:
         """The released JSON of one event."""
         return self._write(document, symbol) if self._table is None else self._table[symbol]
 
+    def rewritten(self, text: bytes, symbol: int) -> bytes:
+        """What `value` gives for this symbol, from what it gave for another."""
+        out = orjson.loads(text)
+        self._put_protected(out, self._released[symbol])
+        return b"%b" % orjson.dumps(out)
+
     def values(self, documents: Sequence[dict[str, Any]], symbols: Iterable[int]) -> list[bytes]:
         """The released JSON of many events: the same bytes as `value` gives one by one.
 

@@ -186,6 +186,20 @@ def _headers_free(collector: Collector) -> None:
         seen.add(name)
 
 
+def _window_fits(collector: Collector) -> None:
+    """Windows are made of optimal channels; those of other mechanisms keep no bound there."""
+    if collector.values.get("window.events") is None:
+        return
+    name = collector.values.get("mechanism.name")
+    if name not in (None, "optimal"):
+        fix = "write name: optimal, or remove window; the window of published_crr keeps no bound at all"
+        collector.add(("mechanism", "name"), f"{name} in windows", "optimal in windows", fix)
+    natural = collector.values.get("window.order") == "natural"
+    if natural and collector.values.get("window.deadline") is not None:
+        fix = "remove it: with natural no value ever waits"
+        collector.add(("window", "deadline"), "a deadline with order: natural", "no deadline", fix)
+
+
 def _budget_fits(collector: Collector) -> None:
     """Both are rounded down to whole units, so n epsilons always fit a budget of n times epsilon."""
     fields = _have(collector, "budget.nats", "mechanism.epsilon")
@@ -224,6 +238,7 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     _user_source,
     _time_source,
     _headers_free,
+    _window_fits,
     _budget_fits,
     _disk_has_folder,
 )

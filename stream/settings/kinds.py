@@ -130,6 +130,8 @@ _DURATION_SCHEMA: Final = {"type": "string", "pattern": "^[0-9]{1,12}\\s*(ms|s|m
 
 SessionTimeout = Annotated[int, BeforeValidator(duration_between(1_000, 300_000)), WithJsonSchema(_DURATION_SCHEMA)]
 Drain = Annotated[int, BeforeValidator(duration_between(1_000, 600_000)), WithJsonSchema(_DURATION_SCHEMA)]
+Stretch = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(_DURATION_SCHEMA)]
+Deadline = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(_DURATION_SCHEMA)]
 Window = Annotated[
     int | None,
     BeforeValidator(read_window),

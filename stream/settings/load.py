@@ -75,6 +75,7 @@ def policy_fingerprint(settings: Settings, model_digest: str) -> bytes:
         "pipeline": settings.pipeline.name,
         "record": settings.record.model_dump(),
         "mechanism": settings.mechanism.model_dump(),
+        **({} if settings.window is None else {"window": settings.window.model_dump()}),
         "budget": settings.budget.model_dump(),
         "model": model_digest,
         "policy_version": settings.policy_version,

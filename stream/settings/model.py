@@ -12,15 +12,19 @@ from stream.names import CHANGELOG_SUFFIX
 from stream.settings.kinds import (
     Broker,
     Budget,
+    Deadline,
     Drain,
     EnvironmentName,
     FieldPath,
     FileName,
     SessionTimeout,
+    Stretch,
     Topic,
     Version,
     Window,
 )
+
+DEFAULT_DEADLINE_MS = 60_000
 
 
 class Section(BaseModel):
@@ -170,6 +174,26 @@ class MechanismSettings(Section):
     )
 
 
+class WindowSettings(Section):
+    """Values of one user that are released under one epsilon, together or one by one."""
+
+    events: Annotated[int, Field(ge=1, le=64)] = Field(
+        description="how many values of a user a window holds at most, from 1 to 64; epsilon is for all of them"
+    )
+    stretch: Stretch | None = Field(
+        default=None,
+        description="a window also ends where the user's event time enters the next stretch of this length",
+    )
+    order: Literal["bisect", "natural"] = Field(
+        default="bisect",
+        description="bisect: values wait for their window's end and keep most; natural: each is released at once",
+    )
+    deadline: Deadline | None = Field(
+        default=None,
+        description="with bisect: how long a silent user's window waits for the next event before it ends (60s)",
+    )
+
+
 class BudgetSettings(Section):
     """How much may be told about one user altogether."""
 
@@ -240,6 +264,9 @@ class Settings(Section):
         description="the model file: the values of the protected field and how they follow one another"
     )
     mechanism: MechanismSettings = Field(description="how a value is hidden")
+    window: WindowSettings | None = Field(
+        default=None, description="release a user's values in windows under one epsilon, instead of one by one"
+    )
     budget: BudgetSettings = Field(description="how much may be told about one user altogether")
     keys: KeysSettings = Field(description="where the key ring is")
     store: StoreSettings = Field(default=StoreSettings(), description="where a worker keeps the beliefs")

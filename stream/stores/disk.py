@@ -5,8 +5,8 @@ after a crash the folder holds the store as of some commit, never between two, a
 after it. The folder is a copy; what counts is the changelog. A folder that belongs to something else is emptied and
 filled again.
 
-Keys: b"u" + user: state row; b"q" + user: a row that could not be read; b"m" + name: a mark; and b"owner", b"position",
-b"count" (how many users there are).
+Keys: b"u" + user: state row; b"q" + user: a row that could not be read; b"h" + user: what is held about the user,
+sealed; b"m" + name: a mark; and b"owner", b"position", b"count" (how many users there are).
 """
 
 import struct
@@ -19,11 +19,12 @@ import numpy as np
 from rocksdict import Options, Rdict, WriteBatch
 
 from stream.errors import StateRefused
-from stream.protocol.ports import Codes, Heads, Loaded, RowCodec
+from stream.protocol.ports import NOTHING_HELD, Codes, Heads, Loaded, RowCodec
 
 _USER = b"u"
 _UNREADABLE = b"q"
 _MARK = b"m"
+_HELD = b"h"
 _OWNER = b"owner"
 _POSITION = b"position"
 _USERS = b"count"
@@ -64,8 +65,18 @@ class DiskStore:
                 )
         return Loaded(heads, codes, known)
 
+    def load_held(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        found: list[bytes | None] = self._db.get([_HELD + key for key in keys]) if keys else []
+        return found
+
     def apply(
-        self, keys: Sequence[bytes], heads: Heads, codes: Codes, position: int, marks: Mapping[bytes, bytes]
+        self,
+        keys: Sequence[bytes],
+        heads: Heads,
+        codes: Codes,
+        position: int,
+        marks: Mapping[bytes, bytes],
+        held: Mapping[bytes, bytes] = NOTHING_HELD,
     ) -> None:
         batch = WriteBatch(raw_mode=True)
         users = self._users + len(keys) - self._count_known(keys)
@@ -74,6 +85,11 @@ class DiskStore:
         cured = self._unreadable.intersection(keys)
         for key in cured:
             batch.delete(_UNREADABLE + key)
+        for key, record in held.items():
+            if record:
+                batch.put(_HELD + key, record)
+            else:
+                batch.delete(_HELD + key)
         for name, value in marks.items():
             batch.put(_MARK + name, value)
         batch.put(_POSITION, _NUMBER.pack(position))
@@ -94,6 +110,7 @@ class DiskStore:
         batch = WriteBatch(raw_mode=True)
         for key in keys:
             batch.delete(_UNREADABLE + key)
+            batch.delete(_HELD + key)
         self._forget(batch, keys)
         self._unreadable.difference_update(keys)
 
@@ -101,6 +118,9 @@ class DiskStore:
         rows = (row for _, row in self._entries(_USER))
         while piece := list(islice(rows, _PIECE)):
             yield self._codec.from_rows(piece)[0]
+
+    def held(self) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self._entries(_HELD))
 
     def marks(self) -> Mapping[bytes, bytes]:
         return dict(self._marks)

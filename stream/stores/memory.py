@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stream.protocol.ports import Codes, Heads, Loaded, RowCodec
+from stream.protocol.ports import NOTHING_HELD, Codes, Heads, Loaded, RowCodec
 
 _SMALLEST = 1024
 
@@ -34,18 +34,34 @@ class MemoryStore:
             codes[~known] = 0
         return Loaded(heads, codes, known)
 
+    def load_held(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        find = self._held.get
+        return [find(key) for key in keys]
+
     def apply(
-        self, keys: Sequence[bytes], heads: Heads, codes: Codes, position: int, marks: Mapping[bytes, bytes]
+        self,
+        keys: Sequence[bytes],
+        heads: Heads,
+        codes: Codes,
+        position: int,
+        marks: Mapping[bytes, bytes],
+        held: Mapping[bytes, bytes] = NOTHING_HELD,
     ) -> None:
-        slots = self._slots_of(keys)
-        (new,) = np.nonzero(slots < 0)
-        if len(new):
-            slots[new] = self._new_slots([keys[i] for i in new.tolist()])
-        self._heads[slots] = heads
-        self._codes[slots] = codes
+        if keys:
+            slots = self._slots_of(keys)
+            (new,) = np.nonzero(slots < 0)
+            if len(new):
+                slots[new] = self._new_slots([keys[i] for i in new.tolist()])
+            self._heads[slots] = heads
+            self._codes[slots] = codes
         if self._unreadable:
             for key in keys:
                 self._unreadable.pop(key, None)
+        for key, record in held.items():
+            if record:
+                self._held[key] = record
+            else:
+                self._held.pop(key, None)
         self._marks.update(marks)
         self._position = position
 
@@ -57,9 +73,13 @@ class MemoryStore:
         self._forget(keys)
         for key in keys:
             self._unreadable.pop(key, None)
+            self._held.pop(key, None)
 
     def all_heads(self) -> Iterator[Heads]:
         yield self._heads[list(self._slots.values())]
+
+    def held(self) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self._held.items())
 
     def marks(self) -> Mapping[bytes, bytes]:
         return dict(self._marks)
@@ -75,6 +95,7 @@ class MemoryStore:
         self._heads = np.zeros((_SMALLEST, len(self._new_head)), np.int64)
         self._codes = np.zeros((_SMALLEST, self._codec.symbols), np.uint32)
         self._unreadable: dict[bytes, bytes] = {}
+        self._held: dict[bytes, bytes] = {}
         self._marks: dict[bytes, bytes] = {}
         self._position = 0
 

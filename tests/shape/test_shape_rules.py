@@ -150,6 +150,7 @@ def test_a_listed_package_that_is_gone_is_seen(tree: Path) -> None:
         ("mechanisms/a.py", "from os import environ"),
         ("stream/step.py", "import aiokafka"),
         ("stream/state.py", "import random"),
+        ("stream/windows/step.py", "import logging"),
         ("stream/records/a.py", "import faust"),
         ("stream/stores/a.py", "from aiokafka import AIOKafkaConsumer"),
     ],
@@ -160,7 +161,7 @@ def test_the_import_contracts_catch(tmp_path: Path, path: str, text: str) -> Non
     for package in LISTED:
         (folder := tmp_path / Path(*package.split("."))).mkdir()
         (folder / "__init__.py").touch()
-    for module in ("step", "state", "pipeline", "keys"):
+    for module in ("step", "state", "pipeline", "keys", "windows/step"):
         (tmp_path / "stream" / f"{module}.py").touch()
     assert contracts(tmp_path) == 0
     (tmp_path / path).write_text("import beliefs.link\n", encoding="utf-8")

@@ -4,7 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from sim_brokers import Brokers
-from sim_pipeline import STEPS, SUM, Released, dead_letter_value, follow, keyed_noise, release_value
+from sim_pipeline import (
+    STEPS,
+    SUM,
+    WINDOW,
+    WINDOWED,
+    Released,
+    dead_letter_value,
+    follow,
+    keyed_noise,
+    release_value,
+    window_value,
+)
 from sim_ports import TOPICS
 
 from stream.protocol.control import PROGRESS_KEY, decode_progress
@@ -15,6 +26,7 @@ def violations(brokers: Brokers, partitions: int, stores: Mapping[int, UserStore
     for partition in range(partitions):
         expected, states = recount(brokers, partition)
         yield from _outputs(brokers, partition, expected)
+        yield from _windows(brokers, partition)
         yield from _beliefs(brokers, partition, states)
         if partition in stores:
             yield from _store(partition, stores[partition], states)
@@ -24,6 +36,12 @@ def progress_mark(brokers: Brokers, partition: int) -> int:
     log = brokers.committed((TOPICS.changelog, partition))
     marks = [entry.record.value for entry in log if entry.record and entry.record.key == PROGRESS_KEY]
     return decode_progress(marks[-1] or b"", "") if marks else 0
+
+
+def anything_held(brokers: Brokers, partition: int) -> bool:
+    log = brokers.committed((TOPICS.changelog, partition))
+    latest = {entry.record.key or b"": entry.record.value for entry in log if entry.record}
+    return any(value for key, value in latest.items() if key.startswith(b"h"))
 
 
 def recount(brokers: Brokers, partition: int) -> tuple[dict[int, bytes], dict[bytes, Released]]:
@@ -36,6 +54,8 @@ def recount(brokers: Brokers, partition: int) -> tuple[dict[int, bytes], dict[by
             continue
         if record.value is None or record.key is None:
             expected[entry.offset] = dead_letter_value(partition, entry.offset)
+            continue
+        if record.key in WINDOWED:
             continue
         now = follow(states.get(record.key, Released(0, 0)), record.value, keyed_noise(partition, entry.offset))
         states[record.key] = now
@@ -56,6 +76,36 @@ def _outputs(brokers: Brokers, partition: int, expected: Mapping[int, bytes]) ->
             yield f"input {partition}:{offset} has two values in the uncommitted view"
         elif seen and seen != {value}:
             yield f"input {partition}:{offset} became {seen}, the recount says {value!r}"
+
+
+def _windows(brokers: Brokers, partition: int) -> Iterator[str]:
+    """Every event that waited came out once, in a window that says the same of itself in each of its values, whoever
+    reads: which events a window held is in its values.
+    """
+    committed, everything = (_values(brokers, partition, committed=only) for only in (True, False))
+    waiting: dict[bytes, list[int]] = {user: [] for user in WINDOWED}
+    for entry in brokers.committed((TOPICS.raw, partition)):
+        record = entry.record
+        if record is not None and record.value is not None and record.key in waiting:
+            waiting[record.key].append(entry.offset)
+    for user, offsets in waiting.items():
+        left = list(offsets)
+        while left:
+            first = left[0]
+            if len(committed[first]) != 1 or len(set(everything[first])) != 1:
+                yield f"{user!r} {partition}:{first} was released {len(committed[first])} times, {everything[first]}"
+                return
+            members = [int(offset) for offset in committed[first][0].split(b":")[2].split(b"-")]
+            if members != left[: len(members)] or len(members) > WINDOW:
+                yield f"{user!r} {partition}:{first}: the window holds {members}, the events are {left}"
+                return
+            noise = keyed_noise(partition, first)
+            for offset in members:
+                if set(everything[offset]) != {window_value(partition, offset, members, noise)}:
+                    yield f"{user!r} {partition}:{offset} has another window: {everything[offset]}"
+                elif len(committed[offset]) != 1:
+                    yield f"{user!r} {partition}:{offset} was released {len(committed[offset])} times"
+            left = left[len(members) :]
 
 
 def _values(brokers: Brokers, partition: int, *, committed: bool) -> defaultdict[int, list[bytes]]:

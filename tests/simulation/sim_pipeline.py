@@ -1,10 +1,10 @@
-"""A pipeline that is small and touchy:
-
-each release depends on every earlier one of its user, so nothing can go wrong unseen.
+"""A pipeline that is small and touchy: each release depends on every earlier one of its user, or on which others its
+window held, so nothing can go wrong unseen.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from zlib import crc32
 
 import numpy as np
@@ -17,6 +17,10 @@ from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, Outgoing, UserStore
 
 WATERMARK, SUM, STEPS = 1, 2, 6
+WINDOWED = (b"cy", b"dee")
+"""Users whose events wait for one another."""
+WINDOW = 3
+DEADLINE_MS = 300
 MASK = (1 << 40) - 1
 
 
@@ -58,13 +62,45 @@ def release_value(partition: int, offset: int, released: Released) -> bytes:
     return b"%d:%d:%d:%d" % (partition, offset, released.step, released.total)
 
 
+def window_value(partition: int, offset: int, offsets: Sequence[int], noise: int) -> bytes:
+    return b"%d:%d:%s:%d" % (partition, offset, b"-".join(b"%d" % o for o in offsets), noise)
+
+
 def dead_letter_value(partition: int, offset: int) -> bytes:
     return b"%d:%d:dead" % (partition, offset)
+
+
+class SimDeadlines:
+    def __init__(self) -> None:
+        self.due: dict[bytes, int] = {}
+
+    def set(self, user: bytes, record: bytes | None) -> None:
+        self.due.pop(user, None)
+        if record:
+            self.due[user] = json.loads(record)["due"]
+
+    def first(self) -> int | None:
+        return min(self.due.values(), default=None)
+
+
+@dataclass
+class Work:
+    """One block at work."""
+
+    rows: dict[bytes, list[int]]
+    held: dict[bytes, list[int]]
+    before: int
+    releases: list[Outgoing] = field(default_factory=list)
+    letters: list[Outgoing] = field(default_factory=list)
+    changed: dict[bytes, None] = field(default_factory=dict)
+    touched: dict[bytes, int] = field(default_factory=dict)
+    repeated: int = 0
 
 
 class SimPipeline:
     def __init__(self, partition: int) -> None:
         self._partition = partition
+        self.deadlines = SimDeadlines()
 
     def noise(self, offset: int) -> int:
         return keyed_noise(self._partition, offset)
@@ -72,49 +108,87 @@ class SimPipeline:
     def is_repeated(self, offset: int, watermark: int) -> bool:
         return offset <= watermark
 
+    def adopt(self, store: UserStore) -> None:
+        self.deadlines.due.clear()
+        for user, record in store.held():
+            self.deadlines.set(user, record)
+
     def prepare(self, records: InputBlock, store: UserStore) -> Effects:
         users = list(dict.fromkeys(record.key for record in records if record.value is not None and record.key))
-        heads = store.load(users).heads
-        rows = dict(zip(users, heads.tolist(), strict=True))
-        releases, letters, changed = [], [], {}
-        repeated = 0
+        work = self._work(store, users)
         for record in records:
             if record.value is None or record.key is None:
-                letters.append(Outgoing(None, dead_letter_value(self._partition, record.offset), record.timestamp))
+                letter = dead_letter_value(self._partition, record.offset)
+                work.letters.append(Outgoing(None, letter, record.timestamp))
                 continue
-            row = rows[record.key]
+            row = work.rows[record.key]
             if self.is_repeated(record.offset, row[WATERMARK]):
-                repeated += 1
+                work.repeated += 1
+                continue
+            row[WATERMARK] = record.offset
+            work.changed[record.key] = None
+            if record.key in WINDOWED:
+                work.held[record.key].append(record.offset)
+                work.touched[record.key] = record.timestamp + DEADLINE_MS
+                if len(work.held[record.key]) == WINDOW:
+                    self._close(record.key, work)
                 continue
             now = follow(Released(row[STEPS], row[SUM]), record.value, self.noise(record.offset))
-            row[STEPS], row[SUM], row[WATERMARK] = now.step, now.total, record.offset
-            changed[record.key] = row
-            releases.append(Outgoing(record.key, release_value(self._partition, record.offset, now), record.timestamp))
-        return self._effects(records, releases, letters, changed, repeated)
+            row[STEPS], row[SUM] = now.step, now.total
+            value = release_value(self._partition, record.offset, now)
+            work.releases.append(Outgoing(record.key, value, record.timestamp))
+        return self._effects(work, records[-1].offset + 1)
 
-    def _effects(
-        self,
-        records: InputBlock,
-        releases: list[Outgoing],
-        letters: list[Outgoing],
-        changed: Mapping[bytes, list[int]],
-        repeated: int,
-    ) -> Effects:
-        keys = list(changed)
-        heads = np.array(list(changed.values()), np.int64).reshape(len(keys), 8)
-        rows = (Outgoing(b"u" + key, head.tobytes(), 0) for key, head in zip(keys, heads, strict=True))
+    def prepare_overdue(self, store: UserStore, clock: int) -> Effects | None:
+        """One window at a time, so that a crash may fall between two of them."""
+        overdue = sorted(user for user, due in self.deadlines.due.items() if due <= clock)[:1]
+        if not overdue:
+            return None
+        work = self._work(store, overdue)
+        for user in overdue:
+            self._close(user, work)
+            work.changed[user] = None
+        return self._effects(work, 0)
+
+    def _work(self, store: UserStore, users: Sequence[bytes]) -> Work:
+        rows = dict(zip(users, store.load(users).heads.tolist(), strict=True))
+        found = zip(users, store.load_held(users), strict=True)
+        held = {user: json.loads(record)["offsets"] if record else [] for user, record in found}
+        return Work(rows, held, sum(map(len, held.values())))
+
+    def _close(self, user: bytes, work: Work) -> None:
+        """The values say which events the window held: had it been closed twice, they would differ."""
+        offsets, row = work.held[user], work.rows[user]
+        row[STEPS] += len(offsets)
+        for offset in offsets:
+            value = window_value(self._partition, offset, offsets, self.noise(offsets[0]))
+            work.releases.append(Outgoing(user, value, 0))
+        work.held[user] = []
+        work.touched.setdefault(user, 0)
+
+    def _effects(self, work: Work, next_offset: int) -> Effects:
+        keys = list(work.changed)
+        heads = np.array([work.rows[key] for key in keys], np.int64).reshape(len(keys), 8)
+        held = {
+            user: json.dumps({"due": due, "offsets": work.held[user]}).encode() if work.held[user] else b""
+            for user, due in work.touched.items()
+        }
+        rows = [Outgoing(b"u" + key, head.tobytes(), 0) for key, head in zip(keys, heads, strict=True)]
+        rows += [Outgoing(b"h" + user, record, 0) for user, record in held.items()]
         counts = {
-            names.RELEASED: len(releases),
-            names.DEAD_LETTERED: len(letters),
-            names.REPLAYED: repeated,
+            names.RELEASED: len(work.releases),
+            names.DEAD_LETTERED: len(work.letters),
+            names.REPLAYED: work.repeated,
         }
         return Effects(
-            next_offset=records[-1].offset + 1,
-            releases=releases,
-            dead_letters=letters,
-            changelog=RecordBlock.of(list(rows)),
+            next_offset=next_offset,
+            releases=work.releases,
+            dead_letters=work.letters,
+            changelog=RecordBlock.of(rows),
             keys=keys,
             heads=heads,
             codes=np.zeros((len(keys), 1), np.uint32),
             outcomes=counts,
+            held=held,
+            held_change=sum(map(len, work.held.values())) - work.before,
         )

@@ -13,7 +13,7 @@ from sim_brokers import Brokers, End, Part
 from sim_pipeline import SimRows
 
 from stream.errors import PublishFailed
-from stream.protocol.ports import ChangelogChunk, Codes, Heads, Outgoing
+from stream.protocol.ports import NOTHING_HELD, ChangelogChunk, Codes, Heads, Outgoing
 from stream.protocol.publish import Topics
 from stream.stores.memory import MemoryStore
 
@@ -155,6 +155,10 @@ class SimSource:
     async def beginning(self, partition: int) -> int:
         return await self._process.call("ask for the first offset", lambda: 0)
 
+    async def end(self, partition: int) -> int:
+        part = (TOPICS.raw, partition)
+        return await self._process.call("ask for the last offset", lambda: len(self._brokers.log(part)))
+
     async def drained(self, partition: int, since: int) -> bool:
         part = (TOPICS.raw, partition)
         return await self._process.call("look for records", lambda: not any(self._brokers.committed(part, since)))
@@ -169,7 +173,13 @@ class WatchedStore(MemoryStore):
         self._part = (TOPICS.changelog, partition)
 
     def apply(
-        self, keys: Sequence[bytes], heads: Heads, codes: Codes, position: int, marks: Mapping[bytes, bytes]
+        self,
+        keys: Sequence[bytes],
+        heads: Heads,
+        codes: Codes,
+        position: int,
+        marks: Mapping[bytes, bytes],
+        held: Mapping[bytes, bytes] = NOTHING_HELD,
     ) -> None:
         written = {
             entry.record.key: entry.record.value
@@ -179,7 +189,10 @@ class WatchedStore(MemoryStore):
         for key, head in zip(keys, heads, strict=True):
             if written.get(b"u" + key) != head.tobytes():
                 raise AheadOfCommit(f"the store took over a state of {key!r} that no commit holds")
-        super().apply(keys, heads, codes, position, marks)
+        for key, record in held.items():
+            if written.get(b"h" + key) != record:
+                raise AheadOfCommit(f"the store took over what is held about {key!r}, and no commit holds it")
+        super().apply(keys, heads, codes, position, marks, held)
 
 
 class KeptStore(WatchedStore):

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from sim_brokers import Brokers
-from sim_check import progress_mark, violations
+from sim_check import anything_held, progress_mark, violations
 from sim_loop import VirtualLoop
 from sim_ports import TOPICS, Process, WatchedStore
 from sim_worker import Parts, Worker
@@ -22,7 +22,8 @@ from sim_worker import Parts, Worker
 from stream.protocol.ports import Outgoing
 
 STEPS_MAX = 60_000
-USERS = (b"ann", b"bob", b"cy")
+USERS = (b"ann", b"bob", b"cy", b"dee")
+LATE_SECONDS = 2.0  # within which some records come after the others, while windows wait for them
 SESSION_SECONDS = 0.2
 SLOW_SECONDS = 12.0  # longer than a lane waits for a transaction, so that it is aborted
 FAULTS = ("crash", "crash", "crash", "freeze", "rebalance", "expire", "reset group", "stop", "refuse", "slow")
@@ -65,31 +66,40 @@ class Schedule:
         self._owner: Worker | None = None
         self._frozen: list[Worker] = []
         self._faults = self._plan()
-        self._write_inputs()
-        self._last = [max(e.offset for e in self._brokers.committed(part)) for part in self._raw_parts()]
+        for part in self._raw_parts():
+            self._write_inputs(part)
 
     def _plan(self) -> list[Fault]:
         count = self._chance.choice((1, 1, 2, 3, 4))
         steps = sorted(self._chance.randrange(1, 90) for _ in range(count))
         return [Fault(self._chance.choice(FAULTS), step) for step in steps]
 
-    def _write_inputs(self) -> None:
-        for partition in range(self._partitions):
-            part = (TOPICS.raw, partition)
-            for _ in range(self._chance.randrange(3, 14)):
-                what = self._chance.random()
-                if what < 0.08:
-                    self._brokers.mark(part)
-                elif what < 0.16:
-                    self._brokers.write(part, Outgoing(self._chance.choice(USERS), None, 0))
-                else:
-                    raw = b"%d" % self._chance.randrange(100)
-                    self._brokers.write(part, Outgoing(self._chance.choice(USERS), raw, 0))
-            self._brokers.write(part, Outgoing(self._chance.choice(USERS), b"7", 0))
+    def _write_inputs(self, part: tuple[str, int]) -> None:
+        for _ in range(self._chance.randrange(3, 14)):
+            what = self._chance.random()
+            if what < 0.08:
+                self._brokers.mark(part)
+            elif what < 0.16:
+                self._write(part, None)
+            else:
+                self._write(part, b"%d" % self._chance.randrange(100))
+        self._write(part, b"7")
+
+    def _write(self, part: tuple[str, int], raw: bytes | None) -> None:
+        now = round(self._loop.time() * 1000)
+        self._brokers.write(part, Outgoing(self._chance.choice(USERS), raw, now))
+
+    def _write_later(self) -> None:
+        """Records that come while windows wait, are being closed, or have just been."""
+        for part in self._raw_parts():
+            for _ in range(self._chance.randrange(5)):
+                seconds = self._chance.random() * LATE_SECONDS
+                self._later(seconds, lambda part=part: self._write(part, b"8"))  # type: ignore[misc]
 
     def run(self) -> Outcome:
         asyncio.events._set_running_loop(self._loop)
         try:
+            self._write_later()
             self._move(self._new_worker, "start")
             finished = self._loop.run(self._is_done, steps_max=STEPS_MAX)
         finally:
@@ -111,9 +121,12 @@ class Schedule:
     def _is_caught_up(self, partition: int) -> bool:
         """Cheap question first: this is asked at every step."""
         part = (TOPICS.raw, partition)
-        if self._brokers.group.get(part, 0) < self._last[partition] + 1:
+        last = max(e.offset for e in reversed(self._brokers.log(part)) if e.record)
+        if self._brokers.group.get(part, 0) < last + 1:
             return False
-        return progress_mark(self._brokers, partition) == self._brokers.group[part]
+        if progress_mark(self._brokers, partition) != self._brokers.group[part]:
+            return False
+        return not anything_held(self._brokers, partition)
 
     def _raw_parts(self) -> list[tuple[str, int]]:
         return [(TOPICS.raw, partition) for partition in range(self._partitions)]

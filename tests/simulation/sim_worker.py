@@ -11,7 +11,7 @@ from sim_ports import DELAYS, TOPICS, KeptStore, Process, SimChangelog, SimProdu
 
 from stream.protocol.control import Control
 from stream.protocol.inputs import InputBlock
-from stream.protocol.lane import LaneLimits
+from stream.protocol.limits import LaneLimits
 from stream.protocol.observer import NullObserver
 from stream.protocol.ports import Block
 from stream.protocol.session import World
@@ -82,6 +82,7 @@ class Worker:
             observer=NullObserver(),
             limits=LaneLimits(max_block_records=3, room_records=6),
             clock=asyncio.get_running_loop().time,
+            wall_clock_ms=lambda: round(asyncio.get_running_loop().time() * 1000),
         )
 
     def _failed(self, error: BaseException) -> None:

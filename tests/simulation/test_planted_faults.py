@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 from sim_brokers import Part
@@ -10,6 +11,9 @@ from sim_ports import SimChangelog, SimProducer
 from sim_schedule import run
 from sim_worker import Parts
 
+from stream.protocol import lane as lane_module
+from stream.protocol.control import CLOCK_KEY
+from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.lane import Lane
 from stream.protocol.ports import Block
@@ -30,7 +34,8 @@ def is_found(what: str, parts: Parts | None = None) -> bool:
 def test_state_applied_before_the_commit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     async def apply_then_publish(lane: Lane, records: InputBlock, next_offset: int) -> None:
         effects = lane._pipeline.prepare(records, lane._store)
-        marks = lane._add_marks(effects, next_offset, 0)
+        effects.next_offset = next_offset
+        marks = lane._add_marks(effects, 0, {})
         lane._store.apply(effects.keys, effects.heads, effects.codes, 1 << 40, marks)
         await publish(lane._producer, lane._topics, effects, 10.0)
 
@@ -114,3 +119,21 @@ def test_a_block_lost_on_the_way_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(Lane, "accept", trusting)
     assert is_found("was lost", losing)
+
+
+def test_a_window_closed_before_its_clock_mark_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    only_mark = Lane._commit
+
+    async def unmarked(
+        lane: Lane, records: InputBlock, effects: Effects, timestamp: int, more: Any, *rest: Any
+    ) -> None:
+        if CLOCK_KEY not in more:
+            await only_mark(lane, records, effects, timestamp, more, *rest)
+
+    monkeypatch.setattr(Lane, "_commit", unmarked)
+    assert is_found("another window") or is_found("times")
+
+
+def test_a_closing_that_nobody_finishes_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane_module, "closing_begun", lambda marks, where: None)
+    assert is_found("was released 1 times, ") or is_found("another window")

@@ -13,6 +13,8 @@ PORT_CALLS = (
     "ask for the changelog's end",
     "read the changelog",
     "ask for the first offset",
+    "ask for the last offset",
+    "look for records",
     "begin",
     "send to released",
     "send to dead",

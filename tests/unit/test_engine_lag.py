@@ -67,10 +67,14 @@ class Worker:
         return self.heard.lags
 
 
+async def nothing_waits(_: int) -> bool:
+    return True
+
+
 def lane_at(expected: int, partition: int = 0) -> Lane:
     return Lane(
         partition, producer=FakeProducer(), pipeline=CountPipeline(), store=MemoryStore(CODEC), topics=TOPICS,
-        observer=NullObserver(), expected=expected, limits=limits_of(),
+        observer=NullObserver(), expected=expected, limits=limits_of(), drained=nothing_waits,
     )  # fmt: skip
 
 

@@ -164,6 +164,27 @@ WRONG = [
     Wrong("nats: 10", "nats: !!python/name:os.system 10", 19, "budget.nats", "tag"),
     Wrong("nats: 10", "nats:\t10\n\tx: 1", 19, "", "cannot start any token"),
     Wrong("nats: 10", "nats: [10", 20, "", "YAML 1.2"),
+    Wrong("budget:\n", "window: {events: 0}\nbudget:\n", 18, "window.events", "at least 1"),
+    Wrong("budget:\n", "window: {events: 65}\nbudget:\n", 18, "window.events", "at most 64"),
+    Wrong("budget:\n", "window: {}\nbudget:\n", 18, "window.events", "which is required"),
+    Wrong("budget:\n", "window: {events: 5, stretch: 10}\nbudget:\n", 18, "window.stretch", "for example 10s"),
+    Wrong("budget:\n", "window: {events: 5, stretch: 8d}\nbudget:\n", 18, "window.stretch", "from 1s to 7d"),
+    Wrong("budget:\n", "window: {events: 5, order: random}\nbudget:\n", 18, "window.order", "bisect"),
+    Wrong("budget:\n", "window: {events: 5, deadline: 0s}\nbudget:\n", 18, "window.deadline", "from 1s to 7d"),
+    Wrong(
+        "budget:\n",
+        "window: {events: 5, order: natural, deadline: 9s}\nbudget:\n",
+        18,
+        "window.deadline",
+        "no value ever waits",
+    ),
+    Wrong(
+        "name: optimal\n  epsilon: 1.0\n",
+        "name: published_crr\n  epsilon: 1.0\nwindow: {events: 5}\n",
+        16,
+        "mechanism.name",
+        "keeps no bound at all",
+    ),
 ]
 
 

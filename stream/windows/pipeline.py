@@ -1,0 +1,234 @@
+"""The straight line of one block where events are released in windows: records in, effects out.
+
+    the door -> the users' rows and what is held about them -> windows.step -> releases, changed rows, what is held now
+
+As with single events, the same records, rows, policy and key give the same effects however often they are repeated and
+however they were cut into blocks: a window's values are settled by its user's own records, or by a clock mark that is
+committed before the window is closed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from mechanisms.coins import Coins
+from mechanisms.contract import Integers
+from mechanisms.sequence.window_running import COUNT
+from stream import names
+from stream.door import Door, Entered, without_unreadable
+from stream.errors import StateRefused
+from stream.promise import Promise
+from stream.protocol.effects import Effects
+from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import Codes, Heads, UserStore
+from stream.records.columns import ColumnWriter
+from stream.state import Word
+from stream.step import Bench
+from stream.windows.deadlines import WindowDeadlines
+from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of
+from stream.windows.outbox import Changes, Outbox
+from stream.windows.step import OpenWindow, Told, WindowStep
+
+_CLOSED_AT_ONCE: Final = 250
+
+
+@dataclass(slots=True)
+class _User:
+    """One user of a block at work."""
+
+    key: bytes
+    head: Integers
+    codes: Codes
+    old: Integers
+    waiting: list[Waiting] = field(default_factory=list)
+    opened: OpenWindow | None = None
+    due: int = NEVER
+    changed: bool = False
+    before: int = 0
+    was_held: bool = False
+
+
+class WindowPipeline:
+    """The pipeline of one partition; `bench` may be shared, because a block never waits half-way."""
+
+    def __init__(self, promise: Promise, topic: str, topic_id: bytes, partition: int, bench: Bench) -> None:
+        if promise.windows is None:
+            raise ValueError("the settings have no windows")
+        self._promise, self._rules = promise, promise.windows
+        self._where = f"topic {topic}, partition {partition}"
+        self._topic_id, self._partition = topic_id, partition
+        self._door = Door(promise, topic, topic_id, partition)
+        self._writer = ColumnWriter(promise.record, promise.alphabet)
+        self._seals = Seals(promise.ring, promise.pipeline, topic_id, partition)
+        self._step = WindowStep(promise.policy, promise.chain, promise.windows.back, bench)
+        self.deadlines = WindowDeadlines()
+
+    def adopt(self, store: UserStore) -> None:
+        """Take over what is held; every key that it was sealed with must be there."""
+        missing = {head_of(record).epoch for _, record in store.held() if _is_readable(record)}
+        missing -= {epoch for epoch in missing if self._seals.has(epoch)}
+        if missing:
+            raise StateRefused(
+                "Events that wait in windows cannot be opened.",
+                where=self._where,
+                why=f"they were sealed with key epoch {min(missing)}, which the key ring does not have",
+                fix="put that epoch back into the key ring; epochs are added, never removed",
+            )
+        self.deadlines.begin(store.held())
+
+    def prepare(self, records: InputBlock, store: UserStore) -> Effects:
+        entered = self._door.enter(records, store.unreadable)
+        users, broken = self._load(store, list(dict.fromkeys(entered.users)))
+        if broken:
+            entered = without_unreadable(entered, broken)
+        outbox = self._outbox()
+        replayed = self._take(records, entered, users, outbox)
+        columns = entered.columns
+        counts = {names.REPLAYED: replayed, names.DEAD_LETTERED: len(columns.rejected)}
+        effects = self._effects(users.values(), outbox, max(0, int(records.timestamps[-1])), counts)
+        effects.dead_letters = self._door.dead_letters(records, columns)
+        effects.reasons = Counter(rejected.reason for _, rejected in columns.rejected)
+        return effects
+
+    def prepare_overdue(self, store: UserStore, clock: int) -> Effects | None:
+        overdue = self.deadlines.overdue(clock, _CLOSED_AT_ONCE)
+        users, broken = self._load(store, overdue)
+        for key in broken:
+            self.deadlines.set(key, None)  # its next event is dead-lettered, and says that the state is unreadable
+        if not users:
+            return self.prepare_overdue(store, clock) if overdue else None
+        outbox = self._outbox()
+        for user in users.values():
+            user.changed = True
+            self._close(user, outbox)
+        return self._effects(users.values(), outbox, clock, {})
+
+    def _outbox(self) -> Outbox:
+        return Outbox(self._promise, self._topic_id, self._partition, self._writer)
+
+    def _load(self, store: UserStore, keys: Sequence[bytes]) -> tuple[dict[bytes, _User], set[bytes]]:
+        """The users' rows and what is held about them; and those of whom it cannot be opened."""
+        rows = store.load(keys)
+        old = rows.heads.copy()
+        users: dict[bytes, _User] = {}
+        broken: set[bytes] = set()
+        for i, (key, record) in enumerate(zip(keys, store.load_held(keys), strict=True)):
+            user = _User(key, rows.heads[i], rows.codes[i], old[i])
+            if record is not None:
+                try:
+                    found = self._seals.unseal(key, record, int(user.head[Word.WATERMARK]))
+                except Unsealable:
+                    broken.add(key)
+                    continue
+                user.was_held = True
+                if isinstance(found, OpenWindow):
+                    user.opened = found
+                else:
+                    user.waiting, user.before, user.due = found, len(found), head_of(record).due
+            users[key] = user
+        return users, broken
+
+    def _take(self, records: InputBlock, entered: Entered, users: dict[bytes, _User], outbox: Outbox) -> int:
+        """Carry out every event; answers how many had been carried out before."""
+        columns = entered.columns
+        count, replayed = len(entered.users), 0
+        rows = np.arange(count, dtype=np.int64)
+        texts = self._writer.texts(columns, rows, np.zeros(count, dtype=np.int64)).all()
+        headers = self._door.passing_headers(records, columns.positions)
+        coins = self._door.coins(columns.offsets)
+        appended = records.timestamps[columns.positions].tolist()
+        numbers = zip(columns.offsets.tolist(), columns.times.tolist(), columns.symbols.tolist(), strict=True)
+        for i, (offset, time, symbol) in enumerate(numbers):
+            user = users[entered.users[i]]
+            if offset <= user.head[Word.WATERMARK]:
+                replayed += 1
+                continue
+            passed = tuple(headers[i]) if headers else ()
+            self._take_one(user, Waiting(offset, time, symbol, texts[i], passed), coins[i : i + 1], outbox)
+            user.due = appended[i] + self._rules.deadline
+        return replayed
+
+    def _take_one(self, user: _User, event: Waiting, coins: Coins, outbox: Outbox) -> None:
+        rules = self._rules
+        if user.opened is not None and (not rules.natural or self._is_beyond(event, user.opened.time)):
+            self._end(user)
+        if user.waiting and (rules.natural or self._is_beyond(event, user.waiting[0].time)):
+            self._close(user, outbox)
+        user.head[Word.WATERMARK] = event.offset
+        user.changed = True
+        if rules.natural and not self._step.is_stopped(user.head):
+            self._release_next(user, event, coins, outbox)
+            return
+        user.waiting.append(event)
+        if len(user.waiting) >= rules.events or self._step.is_stopped(user.head):
+            self._close(user, outbox)
+
+    def _is_beyond(self, event: Waiting, first: int) -> bool:
+        """Whether the event belongs to a later stretch of event time than the window that began with `first`. A late
+        event belongs to no earlier one: it joins the window that its user has reached.
+        """
+        stretch = self._rules.stretch
+        return stretch > 0 and event.time // stretch > first // stretch
+
+    def _release_next(self, user: _User, event: Waiting, coins: Coins, outbox: Outbox) -> None:
+        step = int(user.head[Word.STEPS]) + 1
+        told, user.opened = self._step.next(user.head, user.codes, user.opened, event.time, event.symbol, coins)
+        place = 1 if user.opened is None else int(user.opened.running.marks[COUNT])
+        outbox.add(user.key, [event], told, step, place, None)
+        if user.opened is not None and place >= self._rules.events:
+            self._end(user)
+
+    def _end(self, user: _User) -> None:
+        if user.opened is not None:
+            self._step.end(user.head, user.codes, user.opened)
+            user.opened = None
+
+    def _close(self, user: _User, outbox: Outbox) -> None:
+        """Release the values that wait."""
+        events, user.waiting = user.waiting, []
+        offsets, times, symbols = (
+            np.array(column, dtype=np.int64)
+            for column in zip(*((event.offset, event.time, event.symbol) for event in events), strict=True)
+        )
+        step = int(user.head[Word.STEPS]) + 1
+        told: Told = self._step.close(user.head, user.codes, times, symbols, self._door.coins(offsets))
+        outbox.add(user.key, events, told, step, 1, len(events))
+
+    def _effects(self, users: Iterable[_User], outbox: Outbox, timestamp: int, counts: dict[str, int]) -> Effects:
+        changed = [user for user in users if user.changed]
+        for user in changed:
+            self._step.stamp(user.head, user.codes)
+        held = {user.key: self._sealed(user) for user in changed if user.was_held or user.waiting or user.opened}
+        codes = np.array([user.codes for user in changed], dtype=np.uint32)
+        after = Changes(
+            keys=[user.key for user in changed],
+            heads=_stacked([user.head for user in changed]),
+            before=_stacked([user.old for user in changed]),
+            codes=codes.reshape(len(changed), self._promise.chain.start.shape[0]),
+            held=held,
+            held_change=sum(len(user.waiting) - user.before for user in changed),
+        )
+        return outbox.effects(after, timestamp, counts)
+
+    def _sealed(self, user: _User) -> bytes:
+        watermark = int(user.head[Word.WATERMARK])
+        if user.opened is not None:
+            return self._seals.opened(user.key, user.opened, watermark)
+        return self._seals.waiting(user.key, user.waiting, watermark, user.due) if user.waiting else b""
+
+
+def _stacked(heads: list[Integers]) -> Heads:
+    return np.array(heads, dtype=np.int64).reshape(len(heads), len(Word))
+
+
+def _is_readable(record: bytes) -> bool:
+    try:
+        head_of(record)
+    except Unsealable:
+        return False
+    return True

@@ -1,0 +1,235 @@
+"""One user's windows, carried out: a stored row and the values of a window -> what is released, and the new row.
+
+A window of n values is one release: one prediction, one charge, one belief kept. With delay all of it happens when the
+window is closed. Without, the window is `open` between two values, and its belief is kept when it ends.
+
+Nothing here depends on when or in which block the values came: only on the row, the values, their times and their
+coins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from beliefs.forward import ChainArrays
+from beliefs.ledger import charge_of, fits, spread_counts
+from beliefs.rounding import UNITS_PER_NAT, add_units, log_units_up
+from mechanisms.coins import Coins
+from mechanisms.contract import DRIFT_UNKNOWN, LEVEL_UNKNOWN, Integers, design_units, drift_level
+from mechanisms.sequence.forecast import most_likely
+from mechanisms.sequence.window import (
+    LENGTH_MAX,
+    NOTHING_DRAWN,
+    Plan,
+    begin,
+    draw_path,
+    mix,
+    new_room,
+    new_tools,
+    plan_of,
+    ratios_of,
+    release_window,
+)
+from mechanisms.sequence.window_running import COUNT, HIGHEST, LOWEST, Running, new_running, release_next
+from stream.state import STOPPED, Codes, Word, seal
+from stream.step import (
+    DRIFT_OF_DOUBLES,
+    FORECAST,
+    RELEASED,
+    SPENT_DRAW,
+    SPENT_STOP,
+    SUPPRESSED,
+    Bench,
+    Policy,
+    drift_units,
+    keep_belief,
+    open_budget_window,
+    predict_user,
+)
+
+# The words of an offset's coins that windows use; the first two belong to single releases.
+COIN_OF_STRANGER, COIN_OF_CHANNEL, COIN_OF_WINDOW = 2, 3, 4
+
+
+class Told(NamedTuple):
+    """What became of the values of one window, or of the next value of an open one.
+
+    `symbols` holds what is shown, or -1; `drawn` what came out of the channels, or -1. The charges are for all of them
+    together.
+    """
+
+    symbols: list[int]
+    drawn: list[int]
+    outcome: int
+    upper: int
+    lower: int
+    uncertified: bool
+
+
+@dataclass(slots=True)
+class OpenWindow:
+    """A window without delay between two of its values. What `running` holds of the coin and the stranger is secret."""
+
+    running: Running
+    units: int
+    drift: int
+    upper: int
+    lower: int
+    time: int
+
+    def __repr__(self) -> str:
+        return f"OpenWindow(values={int(self.running.marks[COUNT])})"
+
+
+class WindowStep:
+    """The windows of one pipeline. It holds scratch space and plans, nothing that outlives a call."""
+
+    def __init__(self, policy: Policy, chain: ChainArrays, back: ChainArrays, bench: Bench) -> None:
+        self._policy, self._chain, self._bench = policy, chain, bench
+        self._symbols = chain.start.shape[0]
+        self._tools = new_tools(chain, back)
+        self._room = new_room(LENGTH_MAX, self._symbols)
+        self._shown: Integers = np.zeros(LENGTH_MAX, dtype=np.int64)
+        self._plans: dict[tuple[int, int], Plan] = {}
+
+    def close(self, head: Integers, codes: Codes, times: Integers, values: Integers, coins: Coins) -> Told:
+        """Release the values of a window that has ended, in the order of their offsets. `coins` are a row for each."""
+        length = values.shape[0]
+        drift = self._begin(head, codes, int(times.max()))
+        units, outcome, uncertified = self._decide(head, drift)
+        head[Word.STEPS] += length
+        if outcome != RELEASED:
+            return self._untold(head, codes, drift, coins, outcome, uncertified=uncertified)
+        plan, room, shown = self._plan(units, length), self._room, self._shown[:length]
+        highest, lowest = release_window(plan, self._tools, self._bench.belief, values, _in_order(coins), room, shown)
+        upper, lower = self._charges(plan, drift, highest, lowest)
+        _charge(head, upper, lower)
+        mix(plan, room.priors[length - 1], room.beliefs[length - 1], self._bench.posterior)
+        self._keep(head, codes, drift, length)
+        return Told(shown.tolist(), room.drawn[:length].tolist(), RELEASED, upper, lower, uncertified=False)
+
+    def next(
+        self, head: Integers, codes: Codes, opened: OpenWindow | None, time: int, value: int, coins: Coins
+    ) -> tuple[Told, OpenWindow | None]:
+        """Release the next value of a window without delay; a user without an open one gets it, if the budget lets
+        it. A value that it does not let through is a window by itself.
+        """
+        if opened is None:
+            drift = self._begin(head, codes, time)
+            units, outcome, uncertified = self._decide(head, drift)
+            if outcome != RELEASED:
+                head[Word.STEPS] += 1
+                return self._untold(head, codes, drift, coins, outcome, uncertified=uncertified), None
+            opened = OpenWindow(new_running(self._symbols), units, drift, 0, 0, time)
+        head[Word.STEPS] += 1
+        plan, running, belief = self._plan(opened.units, LENGTH_MAX), opened.running, self._bench.belief
+        shown, drawn = release_next(plan, self._tools, belief, value, _in_order(coins), self._room, running)
+        highest, lowest = running.amounts[HIGHEST], running.amounts[LOWEST]
+        upper, lower = self._charges(plan, opened.drift, highest, lowest)
+        upper, lower = max(upper, opened.upper), max(lower, opened.lower)
+        more_upper, more_lower = upper - opened.upper, lower - opened.lower
+        _charge(head, more_upper, more_lower)
+        opened.upper, opened.lower = upper, lower
+        return Told([shown], [drawn], RELEASED, more_upper, more_lower, uncertified=False), opened
+
+    def end(self, head: Integers, codes: Codes, opened: OpenWindow) -> None:
+        """The window without delay is over: what it told becomes the belief."""
+        running = opened.running
+        mix(self._plan(opened.units, LENGTH_MAX), running.prior, running.belief, self._bench.posterior)
+        self._keep(head, codes, opened.drift, int(running.marks[COUNT]))
+
+    def stamp(self, head: Integers, codes: Codes) -> None:
+        """Version, flags, tag and check of a row that is finished for this block."""
+        seal(head, codes, _flags(head), self._policy.model_tag)
+
+    def is_stopped(self, head: Integers) -> bool:
+        return _flags(head) != 0
+
+    def _begin(self, head: Integers, codes: Codes, time: int) -> int:
+        """The belief about the window's first value, and its drift; the budget's window is that of the latest event."""
+        drift = int(predict_user(self._chain, self._bench, head, codes))
+        open_budget_window(self._policy, head, time)
+        return drift
+
+    def _decide(self, head: Integers, drift: int) -> tuple[int, int, bool]:
+        """What the window is built for, in units, and whether its worst case fits; public quantities only."""
+        policy = self._policy
+        level = LEVEL_UNKNOWN if drift >= DRIFT_UNKNOWN else int(drift_level(drift))
+        units = design_units(policy.epsilon, level)
+        if _flags(head):
+            return units, SUPPRESSED, False
+        reserve = _cost(units, units, drift, policy.epsilon)
+        if units <= 0 or reserve > policy.epsilon:
+            return units, FORECAST, True
+        if fits(head[Word.WINDOW_UPPER], head[Word.WINDOW_LOWER], reserve, reserve, policy.budget):
+            return units, RELEASED, False
+        return units, FORECAST if policy.when_spent <= SPENT_DRAW else SUPPRESSED, False
+
+    def _untold(
+        self, head: Integers, codes: Codes, drift: int, coins: Coins, outcome: int, *, uncertified: bool
+    ) -> Told:
+        """Values of which nothing is told: each is the likeliest, or a stranger's, or none."""
+        policy, room, belief, length = self._policy, self._room, self._bench.belief, coins.shape[0]
+        begin(self._tools, belief, length, room)
+        if outcome == SUPPRESSED:
+            symbols = [-1] * length
+            if policy.when_spent == SPENT_STOP:
+                head[Word.MARKS] |= STOPPED << 8
+        elif policy.when_spent == SPENT_DRAW:
+            draw_path(self._tools, belief, _in_order(coins), length, room)
+            symbols = room.values[:length].tolist()
+        else:
+            symbols = [int(most_likely(room.priors[i])) for i in range(length)]
+        self._bench.posterior[:] = room.priors[length - 1]
+        self._keep(head, codes, drift, length)
+        return Told(symbols, [NOTHING_DRAWN] * length, outcome, 0, 0, uncertified)
+
+    def _plan(self, units: int, length: int) -> Plan:
+        plan = self._plans.get((units, length))
+        if plan is None:
+            plan = self._plans[units, length] = plan_of(units / UNITS_PER_NAT, length, self._symbols)
+        return plan
+
+    def _charges(self, plan: Plan, drift: int, highest: float, lowest: float) -> tuple[int, int]:
+        """What a window has told so far, on both sides."""
+        upper, lower = (int(log_units_up(ratio)) for ratio in ratios_of(plan, highest, lowest))
+        epsilon = self._policy.epsilon
+        return _cost(upper, lower, drift, epsilon), _cost(lower, upper, drift, epsilon)
+
+    def _keep(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
+        """Each position may have rounded as much as a prediction does."""
+        drift = DRIFT_UNKNOWN if drift >= DRIFT_UNKNOWN else min(drift + length * DRIFT_OF_DOUBLES, DRIFT_UNKNOWN)
+        keep_belief(self._bench, head, codes, drift, True)
+
+
+def _flags(head: Integers) -> int:
+    return int(head[Word.MARKS] >> 8) & STOPPED
+
+
+def _cost(side: int, other: int, drift: int, epsilon: int) -> int:
+    """One side of a window: its log ratio and the drift, or the log ratio between two windows of values."""
+    shift = int(drift_units(drift))
+    spread = add_units(side, other) if spread_counts(shift, epsilon) else 0
+    return int(charge_of(side, spread, shift, epsilon))
+
+
+def _charge(head: Integers, upper: int, lower: int) -> None:
+    for word, amount in (
+        (Word.UPPER, upper),
+        (Word.WINDOW_UPPER, upper),
+        (Word.LOWER, lower),
+        (Word.WINDOW_LOWER, lower),
+    ):
+        head[word] = add_units(int(head[word]), amount)
+
+
+def _in_order(coins: Coins) -> Coins:
+    """As the mechanism wants them: the window's, then the stranger's and the channel's of each position."""
+    words = np.empty(1 + 2 * coins.shape[0], dtype=np.uint64)
+    words[0] = coins[0, COIN_OF_WINDOW]
+    words[1::2] = coins[:, COIN_OF_STRANGER]
+    words[2::2] = coins[:, COIN_OF_CHANNEL]
+    return words
