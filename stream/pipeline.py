@@ -87,7 +87,7 @@ class PartitionPipeline:
             uncertified=int(releases.uncertified[0]),
         )
 
-    def adopt(self, store: UserStore) -> None:
+    def adopt(self, store: UserStore) -> int:
         if any(True for _ in store.held()):
             raise StateRefused(
                 "Events wait in windows, and these settings have none.",
@@ -95,6 +95,7 @@ class PartitionPipeline:
                 why="they were read under settings with windows and have not been released",
                 fix="run with the old settings until their windows are closed (window.deadline), then change them",
             )
+        return 0
 
     def prepare_overdue(self, store: UserStore, clock: int) -> None:  # noqa: ARG002 - the shape that all share
         return None

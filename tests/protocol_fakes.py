@@ -150,7 +150,8 @@ class CountPipeline:
     def __init__(self) -> None:
         self.blocks: list[list[int]] = []
 
-    def adopt(self, store: UserStore) -> None: ...
+    def adopt(self, store: UserStore) -> int:
+        return 0
 
     def prepare_overdue(self, store: UserStore, clock: int) -> None: ...
 

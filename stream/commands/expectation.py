@@ -17,8 +17,10 @@ from beliefs.chain import Chain
 from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
-from stream.state import HEAD_WORDS
-from stream.step import FORECAST, RELEASED, Events, Policy, Releases, advance, new_bench
+from stream.promise import WindowRules
+from stream.state import new_users
+from stream.step import FORECAST, RELEASED, Events, Policy, advance, new_bench
+from stream.windows.rehearse import Rehearsed, rehearse
 
 Integers = NDArray[np.int64]
 
@@ -33,7 +35,9 @@ _LARGEST_UNIT: Final = 2.0**53
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Averages over the simulated events. Leakage in nats; an amount that is infinite stays so."""
+    """Averages over the simulated events. Leakage in nats; an amount that is infinite stays so. A release is one event,
+    or one window of so many values on average; `wait_ms` is how long a value waits for its window's end.
+    """
 
     users: int
     events: int
@@ -47,18 +51,22 @@ class Expectation:
     upper_per_user: float
     lower_per_user: float
     largest: float
+    values_per_release: float
+    wait_ms: float
 
 
-def without_budget(policy: Policy, chain: Chain) -> Expectation:
-    """What single releases do when the budget never runs out."""
+def without_budget(
+    policy: Policy, chain: Chain, rules: WindowRules | None = None, events_per_day: int = 24
+) -> Expectation:
+    """What releases do when the budget never runs out."""
     users, steps = _size(chain, 100)
-    return _simulate(policy._replace(budget=INFINITE), chain, users, steps, DAY_MS)
+    return _simulate(policy._replace(budget=INFINITE), chain, rules, users, steps, DAY_MS // max(events_per_day, 1))
 
 
-def one_day(policy: Policy, chain: Chain, events_per_day: int) -> Expectation:
+def one_day(policy: Policy, chain: Chain, events_per_day: int, rules: WindowRules | None = None) -> Expectation:
     """What happens to one user's first day of so many events, evenly spaced."""
     users, steps = _size(chain, min(events_per_day, MOST_EVENTS_OF_A_DAY))
-    return _simulate(policy, chain, users, steps, DAY_MS // max(events_per_day, 1))
+    return _simulate(policy, chain, rules, users, steps, DAY_MS // max(events_per_day, 1))
 
 
 def _size(chain: Chain, steps: int) -> tuple[int, int]:
@@ -67,17 +75,18 @@ def _size(chain: Chain, steps: int) -> tuple[int, int]:
     return max(4, min(MOST_USERS, work)), steps
 
 
-def _simulate(policy: Policy, chain: Chain, users: int, steps: int, spacing: int) -> Expectation:
+def _simulate(
+    policy: Policy, chain: Chain, rules: WindowRules | None, users: int, steps: int, spacing: int
+) -> Expectation:
     values = _values(chain, users, steps)
-    states = np.zeros((users, HEAD_WORDS), dtype=np.int64)
-    states[:, 1] = -1  # no offset has been carried out yet
-    codes = np.zeros((users, chain.size), dtype=np.uint32)
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
-    releases = advance(
-        policy, chain_arrays(chain), new_bench(chain.size), states, codes, events, keystream(_COINS, 0, users * steps)
-    )
-    return _summary(releases, events, users, steps)
+    coins = keystream(_COINS, 0, users * steps)
+    if rules is not None:
+        return _summary(rehearse(policy, rules, chain_arrays(chain), events, coins), events, users, steps)
+    heads, codes = new_users(users, chain.size)
+    releases = advance(policy, chain_arrays(chain), new_bench(chain.size), heads, codes, events, coins)
+    return _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)
 
 
 def _values(chain: Chain, users: int, steps: int) -> Integers:
@@ -107,10 +116,13 @@ def _uniform(count: int) -> NDArray[np.float64]:
     return (words >> np.uint64(11)).astype(np.float64) / _LARGEST_UNIT
 
 
-def _summary(releases: Releases, events: Events, users: int, steps: int) -> Expectation:
+def _summary(rehearsed: Rehearsed, events: Events, users: int, steps: int) -> Expectation:
+    releases = rehearsed.releases
     same = (releases.symbol == events.symbol).astype(np.float64).reshape(steps, users).mean(axis=0)
     told = releases.outcome == RELEASED
-    count, released = users * steps, max(int(told.sum()), 1)
+    count = users * steps
+    length = count / rehearsed.windows
+    released = max(float(told.sum()) / length, 1.0)
     upper, lower = _nats(releases.upper[told]), _nats(releases.lower[told])
     return Expectation(
         users=users,
@@ -125,6 +137,8 @@ def _summary(releases: Releases, events: Events, users: int, steps: int) -> Expe
         upper_per_user=float(upper.sum() / users),
         lower_per_user=float(lower.sum() / users),
         largest=float(max(upper.max(initial=0.0), lower.max(initial=0.0))),
+        values_per_release=length,
+        wait_ms=float(rehearsed.waits.mean()),
     )
 
 

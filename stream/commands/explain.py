@@ -13,6 +13,7 @@ from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
+from stream.settings.model import DEFAULT_DEADLINE_MS, WindowSettings
 
 # Whatever the adversary's model is, rows of a bounded channel differ by at most exp(2 epsilon).
 ANY_MODEL: Final = 2
@@ -36,8 +37,9 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     settings, chain = opened.settings, opened.model.chain
     policy = opened.promise.policy
     epsilon = settings.mechanism.epsilon
-    single = without_budget(policy, chain)
-    day = one_day(policy, chain, events_per_day)
+    rules = opened.promise.windows
+    single = without_budget(policy, chain, rules, events_per_day)
+    day = one_day(policy, chain, events_per_day, rules)
     worst = worst_per_event(policy.holds_epsilon, epsilon, least_belief(chain))
     full = policy.budget // policy.epsilon if policy.budget < INFINITE else None
     return {
@@ -60,11 +62,22 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "worst_per_event": worst,
         "worst_under_any_model": ANY_MODEL * epsilon if policy.holds_epsilon else None,
         "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
+        "release_window": None if settings.window is None else _window(settings.window),
         "events_per_day": events_per_day,
         "single": asdict(single),
         "day": asdict(day),
         "references": references(epsilon, chain.size, single),
         "warnings": list(opened.warnings),
+    }
+
+
+def _window(window: WindowSettings) -> dict[str, Any]:
+    deadline = None if window.order == "natural" else window.deadline or DEFAULT_DEADLINE_MS
+    return {
+        "events": window.events,
+        "stretch_ms": window.stretch,
+        "order": window.order,
+        "deadline_ms": deadline,
     }
 
 

@@ -71,18 +71,42 @@ def _promise(facts: Mapping[str, Any]) -> str:
             )
             yield "what is really told is counted release by release, and charged to the budget in full"
             return
+        window = facts["release_window"]
+        what = "one release makes no value" if window is None else "one window makes no sequence of its values"
         yield (
             "against somebody who reads all that is released, knows this model and knows how a user's events hang "
-            f"together: one release makes no value more than {factor:.3g} times as likely, or as unlikely, as it was "
+            f"together: {what} more than {factor:.3g} times as likely, or as unlikely, as it was "
             f"before (epsilon = {epsilon:g} nats, on either side)"
         )
+        if window is not None:
+            yield from _window_lines(window, facts["single"])
         yield (
             f"against somebody whose model is a better one than yours: at most {facts['factor'] ** 2:.3g} times "
             f"(2 epsilon), whatever they know"
         )
         yield "what was really told is counted release by release and can be recomputed from the released topic alone"
 
-    return _section("What is promised for one event", lines())
+    title = "What is promised for one event" if facts["release_window"] is None else "What is promised for one window"
+    return _section(title, lines())
+
+
+def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Iterator[str]:
+    """How windows end, and what waiting buys."""
+    ends = [f"after {window['events']} values"]
+    if window["stretch_ms"] is not None:
+        ends.append(f"where the event time enters the next {write_duration(window['stretch_ms'])}")
+    if window["deadline_ms"] is not None:
+        ends.append(f"when its user has been silent for {write_duration(window['deadline_ms'])}")
+    yield f"a user's window ends {' or '.join(ends)}; the promise holds for the window and for each of its beginnings"
+    if window["order"] == "natural":
+        yield "each value is released at once (order: natural); with order: bisect more would be kept, for a delay"
+        return
+    yield (
+        f"its values wait, sealed, until it ends (order: bisect): with {single['values_per_release']:.3g} values a "
+        f"window a value waits {single['wait_ms'] / 1000:.3g} s on average at the rate that is assumed below; "
+        "order: natural would release each at once and keep less"
+    )
+    yield "a late event joins the window that its user has reached; at shutdown windows stay open and go on later"
 
 
 def _budget(facts: Mapping[str, Any]) -> str:
@@ -90,13 +114,18 @@ def _budget(facts: Mapping[str, Any]) -> str:
         if math.isinf(facts["budget"]):
             yield "there is no budget: the promises of all events of a user add up without end"
             return
-        window = "for ever" if facts["window_ms"] is None else f"in each window of {write_duration(facts['window_ms'])}"
+        window = (
+            "for ever"
+            if facts["window_ms"] is None
+            else f"in each budget window of {write_duration(facts['window_ms'])}"
+        )
         yield f"all releases about one user {window} tell at most {_nats(facts['budget'])} together"
         if facts["holds_epsilon"]:
             count = facts["full_releases_per_window"]
-            yield f"that pays for at least {count} releases; those that tell less leave room for more"
+            what = "releases" if facts["release_window"] is None else "windows of values"
+            yield f"that pays for at least {count} {what}; those that tell less leave room for more"
         if facts["window_ms"] is not None:
-            yield "windows follow one another, so a stretch of time of a window's length may meet two of them"
+            yield "budget windows follow one another, so a stretch of time of such a length may meet two of them"
         yield f"when it is spent: {_SPENT[facts['when_spent']]}"
         most = _nats(facts["worst_per_day"])
         yield f"in any 24 hours of {facts['events_per_day']} events: at most {most} about one user"
@@ -119,6 +148,7 @@ def _not_promised(facts: Mapping[str, Any]) -> str:
 
 def _expected(facts: Mapping[str, Any]) -> str:
     single, day, references = facts["single"], facts["day"], facts["references"]
+    what = "release" if facts["release_window"] is None else "window"
 
     def lines() -> Iterator[str]:
         yield (
@@ -131,7 +161,7 @@ def _expected(facts: Mapping[str, Any]) -> str:
             f"or in {_percent(references['randomised_response_twice'])} at twice epsilon"
         )
         yield (
-            f"leakage of one release: {_nats(single['upper_per_event'])} upwards and "
+            f"leakage of one {what}: {_nats(single['upper_per_event'])} upwards and "
             f"{_nats(single['lower_per_event'])} downwards on average, {_nats(single['largest'])} at most "
             "among those computed"
         )

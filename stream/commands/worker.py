@@ -174,5 +174,6 @@ def _meter_settings(opened: Opened) -> MeterSettings:
         version=version_of(DISTRIBUTION),
         near_share=settings.metrics.near_budget,
         small_count_floor=settings.metrics.small_count_floor,
+        windows=opened.promise.windows is not None,
         restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
     )

@@ -53,6 +53,7 @@ def exposition(registry: CollectorRegistry, accept: str) -> tuple[bytes, str]:
 
 def _events(meter: Meter) -> Iterator[families.Metric]:
     yield _values(table.EVENTS, {(outcome,): number for outcome, number in meter.outcomes.items()})
+    yield _values(table.WAITING_EVENTS, {(): meter.waiting_events()})
     yield _values(table.DEAD_LETTERS, {(reason,): number for reason, number in sorted(meter.dead_letters.items())})
     yield _tallies(table.RELEASE_LEAKAGE, {(side,): meter.leakage[side] for side in SIDES})
     yield _values(table.RELEASES_ABOVE_EPSILON, {(side,): meter.above_epsilon[side] for side in SIDES})

@@ -50,6 +50,8 @@ class MeterSettings:
     near_share: float = 0.8
     small_count_floor: int = 10
     restarts: int = 0
+    windows: bool = False
+    """Whether values are released in windows."""
 
     def __post_init__(self) -> None:
         require(0 <= self.epsilon <= INFINITE, "epsilon is between 0 and INFINITE units")
@@ -82,6 +84,7 @@ class BlockCounts:
     compute_seconds: float
     publish_seconds: float
     uncertified: int = 0
+    waiting_change: int = 0
 
 
 class Meter:
@@ -105,6 +108,7 @@ class Meter:
         self.failures: Counter[str] = Counter()
         self._users: dict[int, UserBins] = {}
         self._quarantined: dict[int, int] = {}
+        self._waiting: Counter[int] = Counter()
         self._shares = Shares(settings.upper_budget, settings.lower_budget) if settings.budgeted else None
 
     def block(self, partition: int, counts: BlockCounts) -> None:
@@ -120,6 +124,7 @@ class Meter:
         self.publish.add_one(round(counts.publish_seconds * _MICROSECONDS))
         self.latency.add(np.maximum(counts.committed_at_ms - counts.append_times_ms, 0), counts.append_time_weight)
         self.uncertified_fallbacks += counts.uncertified
+        self._waiting[partition] += counts.waiting_change
         self.progress.committed(partition)
 
     def users(self, partition: int, old_heads: Integers, new_heads: Integers) -> None:
@@ -143,6 +148,10 @@ class Meter:
         """So many users of the partition cannot be read, in all."""
         self._quarantined[partition] = users
 
+    def waiting(self, partition: int, events: int) -> None:
+        """So many events of the partition wait in windows, as its store was found."""
+        self._waiting[partition] = events
+
     def assigned(self, partition: int) -> None:
         """The partition is ours and its users are about to be loaded; whatever was known of it is void."""
         self.lost(partition)
@@ -153,12 +162,16 @@ class Meter:
         self.progress.lost(partition)
         self._users.pop(partition, None)
         self._quarantined.pop(partition, None)
+        self._waiting.pop(partition, None)
 
     def all_users(self) -> UserBins:
         together = UserBins()
         for users in self._users.values():
             together.include(users)
         return together
+
+    def waiting_events(self) -> int:
+        return self._waiting.total()
 
     def quarantined_users(self) -> int:
         return sum(self._quarantined.values())

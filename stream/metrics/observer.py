@@ -45,6 +45,7 @@ class MeterObserver:
     def ready(self, recovery: Recovery, seconds: float) -> None:  # noqa: ARG002
         for heads in self._users_of(recovery.partition):
             self._meter.loaded(recovery.partition, heads)
+        self._meter.waiting(recovery.partition, recovery.waiting)
         self._meter.quarantined(recovery.partition, recovery.unreadable)
         self._meter.progress.recovered(recovery.partition)
 
@@ -57,7 +58,7 @@ class MeterObserver:
 
     def block_committed(self, report: BlockReport) -> None:
         effects = report.effects
-        times, weight = _append_times(report.records)
+        times, weight = _append_times(report.records) if effects.appended is None else (effects.appended, 1)
         self._meter.block(
             report.partition,
             BlockCounts(
@@ -73,6 +74,7 @@ class MeterObserver:
                 compute_seconds=report.prepare_seconds,
                 publish_seconds=report.publish_seconds,
                 uncertified=effects.uncertified,
+                waiting_change=effects.held_change,
             ),
         )
         self._meter.progress.lag(report.partition, report.lag)

@@ -78,13 +78,15 @@ def _header(meter: Meter) -> str:
 def _events(meter: Meter) -> str:
     total = sum(meter.outcomes.values())
     rows = [(f"{label}<small>{note}</small>", f"{meter.outcomes[name]:,}") for name, label, note in _OUTCOMES]
-    return f"<section><h2>Events</h2>{_table([('in', f'<b>{total:,}</b>'), *rows])}</section>"
+    if meter.settings.windows or meter.waiting_events():
+        rows.append(("waiting<small>for their window's end</small>", f"{meter.waiting_events():,}"))
+    return f"<section><h2>Events</h2>{_table([('carried out', f'<b>{total:,}</b>'), *rows])}</section>"
 
 
 def _policy(settings: MeterSettings) -> str:
     rows = (
         ("mechanism", escape(settings.mechanism)),
-        ("epsilon", f"{number(nats(settings.epsilon))} nat an event"),
+        ("epsilon", f"{number(nats(settings.epsilon))} nat {'a window' if settings.windows else 'an event'}"),
         ("budget, upper / lower", f"{_budget(settings.upper_budget)} / {_budget(settings.lower_budget)}"),
         ("policy", escape(settings.policy)),
         ("model", escape(settings.model)),

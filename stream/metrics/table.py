@@ -47,14 +47,20 @@ EVENTS: Final = Metric(
     "sottovoce_events_total",
     Kind.COUNTER,
     "events",
-    "Input records whose block committed, by outcome; the outcomes add up to the input.",
+    "Input records that were carried out, by outcome; with those that wait in windows they add up to the input.",
     ("outcome",),
+)
+WAITING_EVENTS: Final = Metric(
+    "sottovoce_waiting_events",
+    Kind.GAUGE,
+    "events",
+    "Input records that wait, sealed, for the end of their user's window; always 0 where events are released alone.",
 )
 RELEASE_LEAKAGE: Final = Metric(
     "sottovoce_release_leakage_nats",
     Kind.HISTOGRAM,
     "nats",
-    "What each release told about its user, as charged to the ledger.",
+    "What each release, an event or a window, told about its user, as charged to the ledger.",
     ("side",),
 )
 RELEASES_ABOVE_EPSILON: Final = Metric(
@@ -226,6 +232,7 @@ POLICY_INFO: Final = Metric(
 
 METRICS: Final = (
     EVENTS,
+    WAITING_EVENTS,
     RELEASE_LEAKAGE,
     RELEASES_ABOVE_EPSILON,
     BUDGET_SPENT,

@@ -26,7 +26,8 @@ class Effects:
     the block. `uncertified` counts releases that became forecasts because their channel could not be certified.
 
     `held` are the users of whom something else is held now than before, sealed; nothing is held where it is empty.
-    `held_change` is by how much the number of waiting events grew.
+    `held_change` is by how much the number of waiting events grew, `appended` when the records of those that were
+    carried out came into the raw topic; None where these are the records of the block.
     """
 
     next_offset: int
@@ -44,6 +45,7 @@ class Effects:
     uncertified: int = 0
     held: Mapping[bytes, bytes] = field(default_factory=dict)
     held_change: int = 0
+    appended: NDArray[np.int64] | None = None
 
 
 def only_offset(next_offset: int) -> Effects:

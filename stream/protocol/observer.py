@@ -9,7 +9,7 @@ from stream.protocol.effects import BlockReport
 class Recovery(NamedTuple):
     """How far the reading of one partition's beliefs has come; positions are offsets of the belief changelog.
 
-    `start` is where the reading began: 0, or where a store on disk stood.
+    `start` is where the reading began: 0, or where a store on disk stood. `waiting` events are held in windows.
     """
 
     partition: int
@@ -18,6 +18,7 @@ class Recovery(NamedTuple):
     users: int
     unreadable: int
     start: int = 0
+    waiting: int = 0
 
 
 class Observer(Protocol):

@@ -209,8 +209,8 @@ class Pipeline(Protocol):
     def deadlines(self) -> Deadlines | None:
         """None where no event ever waits."""
 
-    def adopt(self, store: UserStore) -> None:
-        """Start from this store; a refusal if it holds what cannot be carried on."""
+    def adopt(self, store: UserStore) -> int:
+        """Start from this store; answers how many events wait in it. Refuses what cannot be carried on."""
 
     def prepare(self, records: "InputBlock", store: UserStore) -> "Effects": ...
 

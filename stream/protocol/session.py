@@ -96,6 +96,7 @@ class Session:
         """Take records again, starting where the last commit ended; beliefs from `start` on were read in `seconds`."""
         if self._lane is not None:
             return
+        waiting = self._pipeline.adopt(self._store)
         lane = Lane(
             self._partition,
             producer=self._producer,
@@ -116,7 +117,8 @@ class Session:
         self._task = asyncio.create_task(lane.run(), name=f"lane of partition {self._partition}")
         self._task.add_done_callback(self._lane_ended)
         here, users, unreadable = self._store.position(), len(self._store), len(self._store.unreadable)
-        recovery = Recovery(self._partition, here, here, users, unreadable, here if start is None else start)
+        began = here if start is None else start
+        recovery = Recovery(self._partition, here, here, users, unreadable, began, waiting)
         self._world.observer.ready(recovery, seconds)
 
     async def pause(self) -> bool:

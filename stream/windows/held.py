@@ -38,7 +38,7 @@ NEVER: Final = -1
 
 _HEAD: Final = struct.Struct("<BBHIqq")
 _NONCE: Final = struct.Struct(">qI")
-_EVENT: Final = struct.Struct("<qqIIH")
+_EVENT: Final = struct.Struct("<qqqIIH")
 _HEADER: Final = struct.Struct("<HI")
 _AMOUNTS: Final = struct.Struct("<5q")
 _MARKS: Final = 3
@@ -50,10 +50,13 @@ class Unsealable(Exception):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Waiting:
-    """One event that waits. `text` is its released record with the first value of the alphabet in it."""
+    """One event that waits. `appended` is the time of its record in the raw topic; `text` is its released record with
+    the first value of the alphabet in it.
+    """
 
     offset: int
     time: int
+    appended: int
     symbol: int
     text: bytes
     headers: tuple[tuple[str, bytes], ...] = ()
@@ -124,7 +127,8 @@ def _nonce(watermark: int) -> bytes:
 
 
 def _event_bytes(event: Waiting) -> bytes:
-    parts = [_EVENT.pack(event.offset, event.time, event.symbol, len(event.text), len(event.headers)), event.text]
+    numbers = (event.offset, event.time, event.appended, event.symbol, len(event.text), len(event.headers))
+    parts = [_EVENT.pack(*numbers), event.text]
     for name, value in event.headers:
         text = name.encode()
         parts += (_HEADER.pack(len(text), len(value)), text, value)
@@ -134,7 +138,7 @@ def _event_bytes(event: Waiting) -> bytes:
 def _events_of(plain: bytes, count: int) -> list[Waiting]:
     events, at = [], 0
     for _ in range(count):
-        offset, time, symbol, length, headers = _EVENT.unpack_from(plain, at)
+        offset, time, appended, symbol, length, headers = _EVENT.unpack_from(plain, at)
         at += _EVENT.size
         text, at = plain[at : at + length], at + length
         found = []
@@ -143,7 +147,7 @@ def _events_of(plain: bytes, count: int) -> list[Waiting]:
             at += _HEADER.size
             found.append((plain[at : at + name].decode(), plain[at + name : at + name + value]))
             at += name + value
-        events.append(Waiting(offset, time, symbol, text, tuple(found)))
+        events.append(Waiting(offset, time, appended, symbol, text, tuple(found)))
     return events
 
 

@@ -71,6 +71,7 @@ class Outbox:
         self._outcomes: Counter[int] = Counter()
         self._upper: list[int] = []
         self._lower: list[int] = []
+        self._appended: list[int] = []
         self._uncertified = 0
 
     def add(
@@ -80,6 +81,7 @@ class Outbox:
         value number `place`. Without delay nobody knows yet how many values the window will hold.
         """
         self._outcomes[told.outcome] += len(events)
+        self._appended += [event.appended for event in events]
         self._uncertified += len(events) if told.uncertified else 0
         if told.outcome == RELEASED:
             self._upper.append(told.upper)
@@ -117,6 +119,7 @@ class Outbox:
             uncertified=self._uncertified,
             held=changes.held,
             held_change=changes.held_change,
+            appended=np.array(self._appended, dtype=np.int64),
         )
 
     def _block(self) -> RecordBlock:

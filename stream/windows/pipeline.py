@@ -68,10 +68,10 @@ class WindowPipeline:
         self._step = WindowStep(promise.policy, promise.chain, promise.windows.back, bench)
         self.deadlines = WindowDeadlines()
 
-    def adopt(self, store: UserStore) -> None:
+    def adopt(self, store: UserStore) -> int:
         """Take over what is held; every key that it was sealed with must be there."""
-        missing = {head_of(record).epoch for _, record in store.held() if _is_readable(record)}
-        missing -= {epoch for epoch in missing if self._seals.has(epoch)}
+        heads = [head_of(record) for _, record in store.held() if _is_readable(record)]
+        missing = {head.epoch for head in heads if not self._seals.has(head.epoch)}
         if missing:
             raise StateRefused(
                 "Events that wait in windows cannot be opened.",
@@ -80,6 +80,7 @@ class WindowPipeline:
                 fix="put that epoch back into the key ring; epochs are added, never removed",
             )
         self.deadlines.begin(store.held())
+        return sum(head.waiting for head in heads)
 
     def prepare(self, records: InputBlock, store: UserStore) -> Effects:
         entered = self._door.enter(records, store.unreadable)
@@ -149,7 +150,7 @@ class WindowPipeline:
                 replayed += 1
                 continue
             passed = tuple(headers[i]) if headers else ()
-            self._take_one(user, Waiting(offset, time, symbol, texts[i], passed), coins[i : i + 1], outbox)
+            self._take_one(user, Waiting(offset, time, appended[i], symbol, texts[i], passed), coins[i : i + 1], outbox)
             user.due = appended[i] + self._rules.deadline
         return replayed
 

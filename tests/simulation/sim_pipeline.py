@@ -108,10 +108,11 @@ class SimPipeline:
     def is_repeated(self, offset: int, watermark: int) -> bool:
         return offset <= watermark
 
-    def adopt(self, store: UserStore) -> None:
+    def adopt(self, store: UserStore) -> int:
         self.deadlines.due.clear()
         for user, record in store.held():
             self.deadlines.set(user, record)
+        return len(self.deadlines.due)
 
     def prepare(self, records: InputBlock, store: UserStore) -> Effects:
         users = list(dict.fromkeys(record.key for record in records if record.value is not None and record.key))

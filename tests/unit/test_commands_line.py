@@ -187,6 +187,35 @@ def test_the_figures_of_explain_fit_together(house: Path) -> None:
     assert facts["references"]["randomised_response"] == pytest.approx(math.e / (math.e + 2))
 
 
+@pytest.mark.parametrize("order", ["bisect", "natural"])
+def test_explain_says_what_a_window_promises_and_what_waiting_buys(house: Path, order: str) -> None:
+    alone = json.loads(run("explain", house / "c.yaml", "--events-per-day", 2880, "--json").stdout)["single"]
+    path = change(house, "budget:", f"window: {{events: 5, stretch: 10m, order: {order}}}\nbudget:")
+    told = run("explain", path, "--events-per-day", 2880)
+    assert "\nWhat is promised for one window\n" in told.stdout
+    assert "after 5 values or where the event time enters the next 10m" in told.stdout.replace("\n    ", " ")
+    single = json.loads(run("explain", path, "--events-per-day", 2880, "--json").stdout)["single"]
+    assert single["values_per_release"] == pytest.approx(5.0)
+    assert single["wait_ms"] == (60_000.0 if order == "bisect" else 0.0)
+    assert single["largest"] <= 1.0
+    # one window of five tells at most what one event tells alone
+    assert single["upper_per_user"] <= 20.0 < alone["upper_per_user"]
+
+
+def test_windows_that_their_deadline_ends_are_expected_to_be_short(house: Path) -> None:
+    path = change(house, "budget:", "window: {events: 5, deadline: 10s}\nbudget:")
+    single = json.loads(run("explain", path, "--events-per-day", 2880, "--json").stdout)["single"]
+    assert (single["values_per_release"], single["wait_ms"]) == (1.0, 10_000.0)
+
+
+def test_an_epsilon_beyond_what_a_windows_coins_can_honour_is_refused(house: Path) -> None:
+    change(house, "budget:", "window: {events: 5}\nbudget:")
+    change(house, "nats: 10\n", "nats: 100\n")
+    told = run("validate", change(house, "epsilon: 1.0", "epsilon: 31.0"))
+    assert told.exit_code == EXIT_REFUSED
+    assert "62-bit coins" in told.stderr
+
+
 def test_the_same_settings_give_the_same_figures(house: Path) -> None:
     policy = open_pipeline(house / "c.yaml", {}).promise.policy
     assert without_budget(policy, STICKY) == without_budget(policy, STICKY)
