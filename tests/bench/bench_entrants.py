@@ -21,7 +21,7 @@ from bench_contestants import (
     quix_command,
 )
 from bench_processes import BenchFailure
-from bench_sottovoce import sottovoce
+from bench_sottovoce import sottovoce, sottovoce_windows
 
 
 def entrants(letters: Sequence[str], cache: Path) -> dict[str, Contestant]:
@@ -47,6 +47,9 @@ def entrants(letters: Sequence[str], cache: Path) -> dict[str, Contestant]:
         "e2": lambda: sottovoce(2),
         "e10": lambda: sottovoce(10),
         "e100": lambda: sottovoce(100),
+        "w10": lambda: sottovoce_windows(10, "bisect"),
+        "w100": lambda: sottovoce_windows(100, "bisect"),
+        "z100": lambda: sottovoce_windows(100, "natural"),
     }
     unknown = [letter for letter in letters if letter not in known]
     if unknown:

@@ -42,7 +42,7 @@ model: model.json
 mechanism:
   name: optimal
   epsilon: 1.0
-budget:
+{window}budget:
   nats: 1000000
   window: 1h
 keys:
@@ -50,6 +50,11 @@ keys:
 admin:
   port: 0
 """
+
+
+# Windows release some tens of thousands of events a second: these many take half a minute at most.
+WINDOWS_PREFIX = 300_000
+WINDOWS = {"bisect": "{events: 10, deadline: 1h}", "natural": "{events: 10, order: natural}"}
 
 
 def sottovoce(alphabet_size: int) -> Contestant:
@@ -62,18 +67,36 @@ def sottovoce(alphabet_size: int) -> Contestant:
     )
 
 
+def sottovoce_windows(alphabet_size: int, order: str) -> Contestant:
+    return Contestant(
+        f"sottovoce-{order}-{alphabet_size}",
+        f"sottovoce run, {alphabet_size} values, windows of 10, {order}",
+        _command(alphabet_size, f"window: {WINDOWS[order]}\n"),
+        alphabet_size,
+        prefix=WINDOWS_PREFIX,
+        count_of=_step_of,
+    )
+
+
 def _step_of(record: Any) -> int:
     """A released record says in a header how many events of its user there have been."""
     return int(dict(record.headers)["step"])
 
 
-def _command(alphabet_size: int) -> Callable[[Heat], list[str]]:
+def _command(alphabet_size: int, window: str = "") -> Callable[[Heat], list[str]]:
     def command(heat: Heat) -> list[str]:
         (heat.folder / "model.json").write_bytes(_model(Alphabet(alphabet_size)))
         settings = heat.folder / "settings.yaml"
         keys = heat.folder.with_name(f"{heat.group}-keys.json")  # outlives the folder, as a secret store would
         settings.write_text(
-            SETTINGS.format(group=heat.group, bootstrap=heat.bootstrap, source=heat.source, sink=heat.sink, keys=keys)
+            SETTINGS.format(
+                group=heat.group,
+                bootstrap=heat.bootstrap,
+                source=heat.source,
+                sink=heat.sink,
+                keys=keys,
+                window=window,
+            )
         )
         if not keys.exists():
             _run([str(COMMAND), "keys", "new", str(keys)])

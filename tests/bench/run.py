@@ -4,7 +4,7 @@
 
 contestants:  a bare Faust agent (its first 100,000 events)   b bare aiokafka loop   c Quix Streams
               d0 Kafka Streams as it comes   d Kafka Streams tuned
-              e2, e10, e100 sottovoce run with 2, 10, 100 values
+              e2, e10, e100 sottovoce run with 2, 10, 100 values; w10, w100 in windows of 10, z100 without delay
 stages:       rates    events a second, median of the rounds
               latency  append to committed release at 1,000 events a second and at half of the measured rate
               scale    memory per user, start-up and recovery with 100,000 users
@@ -40,7 +40,7 @@ ROUNDS = 3
 BROKER_HEAP = "1g"
 LOW_PACE = 1_000.0
 DEFAULT_CACHE = Path.home() / ".cache" / "sottovoce" / "bench"
-EVERYONE = "a,b,c,d0,d,e2,e10,e100"
+EVERYONE = "a,b,c,d0,d,e2,e10,e100,w10,w100,z100"
 # Those whose output is committed in transactions and who keep users' state: the others have nothing to compare here.
 WITH_STATE_AND_TRANSACTIONS = ("d", "e2", "e10", "e100")
 
