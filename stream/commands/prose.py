@@ -64,11 +64,7 @@ def _promise(facts: Mapping[str, Any]) -> str:
     def lines() -> Iterator[str]:
         epsilon, factor = facts["epsilon"], facts["factor"]
         if not facts["holds_epsilon"]:
-            yield (
-                f"{facts['mechanism']} promises no bound of epsilon = {epsilon:g}: a release tells more whenever a "
-                f"belief is below {facts['belief_floor']:.3g}. "
-                f"At worst, under this model, it tells {_nats(facts['worst_per_event'])}"
-            )
+            yield _no_epsilon(facts)
             yield "what is really told is counted release by release, and charged to the budget in full"
             return
         yield (
@@ -76,13 +72,32 @@ def _promise(facts: Mapping[str, Any]) -> str:
             f"together: one release makes no value more than {factor:.3g} times as likely, or as unlikely, as it was "
             f"before (epsilon = {epsilon:g} nats, on either side)"
         )
-        yield (
-            f"against somebody whose model is a better one than yours: at most {facts['factor'] ** 2:.3g} times "
-            f"(2 epsilon), whatever they know"
-        )
+        if facts["worst_under_any_model"] == epsilon:
+            yield (
+                "the same against somebody whose model is a better one than yours, whatever they know: any two values "
+                f"release the same with chances that differ by no more than {factor:.3g} times (local privacy)"
+            )
+        else:
+            yield (
+                f"against somebody whose model is a better one than yours: at most {factor**2:.3g} times "
+                f"(2 epsilon), whatever they know"
+            )
         yield "what was really told is counted release by release and can be recomputed from the released topic alone"
 
     return _section("What is promised for one event", lines())
+
+
+def _no_epsilon(facts: Mapping[str, Any]) -> str:
+    epsilon, worst = facts["epsilon"], _nats(facts["worst_per_event"])
+    if facts["worst_under_any_model"] is not None:
+        return (
+            f"{facts['mechanism']} does not keep epsilon = {epsilon:g}: it is here for comparison, and a release tells "
+            f"up to {worst}, under this model and any other"
+        )
+    return (
+        f"{facts['mechanism']} promises no bound of epsilon = {epsilon:g}: a release tells more whenever a "
+        f"belief is below {facts['belief_floor']:.3g}. At worst, under this model, it tells {worst}"
+    )
 
 
 def _budget(facts: Mapping[str, Any]) -> str:
@@ -111,7 +126,7 @@ def _not_promised(facts: Mapping[str, Any]) -> str:
         yield from _NOT_PROMISED
         if facts["window_ms"] is not None:
             yield "that later windows tell nothing about earlier events: each budget bounds what its own releases add"
-        if not facts["holds_epsilon"]:
+        if facts["worst_under_any_model"] is None:
             yield "any bound at all against somebody whose model differs from yours"
 
     return _section("What is not promised", lines())

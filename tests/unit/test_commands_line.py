@@ -145,6 +145,25 @@ def test_the_published_mechanism_passes_where_it_keeps_its_promise(house: Path) 
     assert run("validate", path).exit_code == EXIT_DONE
 
 
+def test_twice_epsilon_is_refused_under_every_model(house: Path) -> None:
+    path = change(house, "name: optimal", "name: randomised_response_double")
+    assert "up to 2 epsilon" in " ".join(run("validate", path).stderr.split())
+    change(house, "epsilon: 1.0", "epsilon: 1.0\n  accept_unbounded: true")
+    assert "tells more than epsilon = 1 and up to 2" in run("validate", path).stdout
+    facts = json.loads(run("explain", path, "--events-per-day", 5, "--json").stdout)
+    assert (facts["worst_per_event"], facts["worst_under_any_model"], facts["holds_epsilon"]) == (2.0, 2.0, False)
+    assert 1.0 < facts["single"]["largest"] <= 2.0
+    assert "under this model and any other" in " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+
+
+@pytest.mark.parametrize("name", ["top_k_grr", "randomised_response", "temporal_ldp"])
+def test_local_privacy_is_promised_against_everybody(house: Path, name: str) -> None:
+    path = change(house, "name: optimal", f"name: {name}")
+    assert "local privacy" in " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+    facts = json.loads(run("explain", path, "--events-per-day", 5, "--json").stdout)
+    assert facts["worst_under_any_model"] == facts["worst_per_event"] == 1.0 >= facts["single"]["largest"]
+
+
 @pytest.mark.parametrize(
     ("start", "rows", "least"),
     [
@@ -205,6 +224,7 @@ def test_the_worst_of_an_event_and_of_a_day() -> None:
     assert worst_per_event(True, 1.5, 0.0) == 1.5
     assert math.isinf(worst_per_event(False, 1.0, 0.0))
     assert worst_per_event(False, 1.0, 0.1) == pytest.approx(np.log(np.exp(-1) + (1 - np.exp(-1)) / 0.1))
+    assert worst_per_event(False, 1.5, 0.0, 2.0) == 3.0
     assert worst_per_day(10.0, None, 1e9) == 10.0
     assert worst_per_day(10.0, DAY_MS, 1e9) == 20.0
     assert worst_per_day(10.0, HOUR_MS, 1e9) == 250.0
