@@ -16,6 +16,20 @@ _SPENT: Final = {
     "stop": "nothing is ever released for this user again; that can be seen",
 }
 
+_HOW: Final = {
+    "optimal": "the value itself as often as the bound allows, otherwise a draw of what everybody expects; unlikely "
+    "values are released rarely or never",
+    "marginal_preserving": "the value itself or one near it on a circle of all values, so that values keep their "
+    "frequencies",
+    "published_crr": "the value itself, or a draw of what everybody expects, as its paper prints it",
+    "top_k_grr": "one of the likeliest values: the value itself most often, each other one equally often; what is not "
+    "among them becomes any of them",
+    "randomised_response": "the value itself most often, each other one equally often, whatever is expected",
+    "randomised_response_double": "the value itself most often, each other one equally often, at twice epsilon",
+    "temporal_ldp": "one of the values that the model still holds possible: the value itself most often, each other "
+    "one equally often",
+}
+
 _NOT_PROMISED: Final = (
     "that an event happened, and when: every event has its released record, or a visible gap, at its own time",
     "how many events a user has, and how large they are",
@@ -48,6 +62,8 @@ def _passes(facts: Mapping[str, Any]) -> str:
     def lines() -> Iterator[str]:
         record = facts["record"]
         yield f"perturbed: {record['protected']}"
+        if facts["mechanism"] in _HOW:
+            yield f"released in its place by {facts['mechanism']}: {_HOW[facts['mechanism']]}"
         yield f"as they are: {', '.join(record['public'])}" if record["public"] else "as they are: no other field"
         if record["headers"]:
             yield f"headers as they are: {', '.join(record['headers'])}"

@@ -159,7 +159,8 @@ def test_twice_epsilon_is_refused_under_every_model(house: Path) -> None:
 @pytest.mark.parametrize("name", ["top_k_grr", "randomised_response", "temporal_ldp"])
 def test_local_privacy_is_promised_against_everybody(house: Path, name: str) -> None:
     path = change(house, "name: optimal", f"name: {name}")
-    assert "local privacy" in " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+    told = " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+    assert "local privacy" in told and f"released in its place by {name}: " in told
     facts = json.loads(run("explain", path, "--events-per-day", 5, "--json").stdout)
     assert facts["worst_under_any_model"] == facts["worst_per_event"] == 1.0 >= facts["single"]["largest"]
 
