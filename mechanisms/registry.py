@@ -5,24 +5,51 @@ The dispatchers are compiled, so that a block of events runs through one native 
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from beliefs.native import kernel
 from mechanisms.contract import Floats, Workspace
-from mechanisms.sequence import forecast, marginal_preserving, optimal, published_crr
+from mechanisms.sequence import (
+    forecast,
+    marginal_preserving,
+    optimal,
+    published_crr,
+    randomised_response,
+    randomised_response_double,
+    temporal_ldp,
+    top_k_grr,
+)
 
 
 class Mechanism(NamedTuple):
     code: int
     module: str
     holds_epsilon: bool  # False: the true leak may exceed epsilon; it is charged in full all the same
+    row_epsilons: float = 2.0  # any two rows differ by at most exp(this epsilon): what holds whatever is believed
 
 
 MECHANISMS: dict[str, Mechanism] = {
     "optimal": Mechanism(0, "mechanisms.sequence.optimal", optimal.HOLDS_EPSILON),
     "marginal_preserving": Mechanism(1, "mechanisms.sequence.marginal_preserving", marginal_preserving.HOLDS_EPSILON),
-    "published_crr": Mechanism(2, "mechanisms.sequence.published_crr", published_crr.HOLDS_EPSILON),
-    "forecast": Mechanism(3, "mechanisms.sequence.forecast", forecast.HOLDS_EPSILON),
+    "published_crr": Mechanism(2, "mechanisms.sequence.published_crr", published_crr.HOLDS_EPSILON, inf),
+    "forecast": Mechanism(3, "mechanisms.sequence.forecast", forecast.HOLDS_EPSILON, 0.0),
+    "top_k_grr": Mechanism(4, "mechanisms.sequence.top_k_grr", top_k_grr.HOLDS_EPSILON, top_k_grr.ROW_EPSILONS),
+    "randomised_response": Mechanism(
+        5,
+        "mechanisms.sequence.randomised_response",
+        randomised_response.HOLDS_EPSILON,
+        randomised_response.ROW_EPSILONS,
+    ),
+    "randomised_response_double": Mechanism(
+        6,
+        "mechanisms.sequence.randomised_response_double",
+        randomised_response_double.HOLDS_EPSILON,
+        randomised_response_double.ROW_EPSILONS,
+    ),
+    "temporal_ldp": Mechanism(
+        7, "mechanisms.sequence.temporal_ldp", temporal_ldp.HOLDS_EPSILON, temporal_ldp.ROW_EPSILONS
+    ),
 }
 
 
@@ -34,6 +61,14 @@ def prepare(code: int, belief: Floats, constants: Floats, work: Workspace) -> tu
         return marginal_preserving.prepare(belief, constants, work)
     if code == 2:
         return published_crr.prepare(belief, constants, work)
+    if code == 4:
+        return top_k_grr.prepare(belief, constants, work)
+    if code == 5:
+        return randomised_response.prepare(belief, constants, work)
+    if code == 6:
+        return randomised_response_double.prepare(belief, constants, work)
+    if code == 7:
+        return temporal_ldp.prepare(belief, constants, work)
     return forecast.prepare(belief, constants, work)
 
 
@@ -45,6 +80,14 @@ def row(code: int, x: int, belief: Floats, work: Workspace) -> None:
         marginal_preserving.row(x, belief, work)
     elif code == 2:
         published_crr.row(x, belief, work)
+    elif code == 4:
+        top_k_grr.row(x, belief, work)
+    elif code == 5:
+        randomised_response.row(x, belief, work)
+    elif code == 6:
+        randomised_response_double.row(x, belief, work)
+    elif code == 7:
+        temporal_ldp.row(x, belief, work)
     else:
         forecast.row(x, belief, work)
 
@@ -57,4 +100,12 @@ def column(code: int, i: int, belief: Floats, work: Workspace) -> tuple[float, f
         return marginal_preserving.column(i, belief, work)
     if code == 2:
         return published_crr.column(i, belief, work)
+    if code == 4:
+        return top_k_grr.column(i, belief, work)
+    if code == 5:
+        return randomised_response.column(i, belief, work)
+    if code == 6:
+        return randomised_response_double.column(i, belief, work)
+    if code == 7:
+        return temporal_ldp.column(i, belief, work)
     return forecast.column(i, belief, work)

@@ -91,14 +91,28 @@ def _problem(file: Path, place: tuple[str, ...], found: str, allowed: str, fix: 
 
 def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
     mechanism = settings.mechanism
-    if MECHANISMS[mechanism.name].holds_epsilon or mechanism.accept_unbounded:
+    if mechanism.accept_unbounded or not exceeds_epsilon(mechanism.name, mechanism.epsilon, model.chain):
         return
-    needed, least = belief_floor(mechanism.epsilon), least_belief(model.chain)
-    if least < needed:
+    if MECHANISMS[mechanism.name].row_epsilons < math.inf:
+        found = f"{mechanism.name} with a model of {model.chain.size} values"
+        allowed = "a mechanism that keeps epsilon; this one tells up to 2 epsilon, whatever the beliefs"
+    else:
+        needed, least = belief_floor(mechanism.epsilon), least_belief(model.chain)
         found = f"{mechanism.name} with a model whose beliefs may fall to {least:.3g}"
         allowed = f"beliefs of at least 1/(e^epsilon + 1) = {needed:.3g}; below that it tells more than epsilon"
-        fix = "use name: optimal, which keeps epsilon for every belief; or add accept_unbounded: true"
-        problems.append(_problem(file, ("mechanism", "name"), found, allowed, fix))
+    fix = "use name: optimal, which keeps epsilon for every belief; or add accept_unbounded: true"
+    problems.append(_problem(file, ("mechanism", "name"), found, allowed, fix))
+
+
+def exceeds_epsilon(name: str, epsilon: float, chain: Chain) -> bool:
+    """Whether one release of this mechanism may tell more than epsilon under this model."""
+    mechanism = MECHANISMS[name]
+    if mechanism.holds_epsilon:
+        return False
+    if mechanism.row_epsilons < math.inf:
+        # Randomised response at 2 epsilon keeps epsilon only where every belief is 1/(e^epsilon + 1) exactly.
+        return chain.size > 1
+    return least_belief(chain) < belief_floor(epsilon)
 
 
 def _check_window(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
@@ -140,10 +154,12 @@ def least_belief(chain: Chain) -> float:
 def _warnings(settings: Settings, model: Model) -> list[str]:
     warnings = []
     mechanism = settings.mechanism
-    floor = belief_floor(mechanism.epsilon)
-    if not MECHANISMS[mechanism.name].holds_epsilon and least_belief(model.chain) < floor:
+    if exceeds_epsilon(mechanism.name, mechanism.epsilon, model.chain):
+        floor = belief_floor(mechanism.epsilon)
+        without_limit = MECHANISMS[mechanism.name].row_epsilons == math.inf
+        when = f"whenever a belief is below {floor:.3g}" if without_limit else f"and up to {2 * mechanism.epsilon:g}"
         warnings.append(
-            f"{mechanism.name} tells more than epsilon = {mechanism.epsilon:g} whenever a belief is below {floor:.3g}; "
+            f"{mechanism.name} tells more than epsilon = {mechanism.epsilon:g} {when}; "
             "what it really tells is counted and charged, but not bounded by epsilon"
         )
     if math.isinf(settings.budget.nats):

@@ -17,8 +17,18 @@ from numpy.typing import NDArray
 from stream.audit.amounts import Floats, Integers
 from stream.audit.channel import Channel, new_channel
 
-OPTIMAL, MARGINAL_PRESERVING, PUBLISHED = 0, 1, 2
-MECHANISMS = {"optimal": OPTIMAL, "marginal_preserving": MARGINAL_PRESERVING, "published_crr": PUBLISHED}
+OPTIMAL, MARGINAL_PRESERVING, PUBLISHED, TOP_K, RESPONSE, DOUBLE_RESPONSE, TEMPORAL = range(7)
+MECHANISMS = {
+    "optimal": OPTIMAL,
+    "marginal_preserving": MARGINAL_PRESERVING,
+    "published_crr": PUBLISHED,
+    "top_k_grr": TOP_K,
+    "randomised_response": RESPONSE,
+    "randomised_response_double": DOUBLE_RESPONSE,
+    "temporal_ldp": TEMPORAL,
+}
+BEYOND_EPSILON = (PUBLISHED, DOUBLE_RESPONSE)
+"""What promises no epsilon, and is charged what it tells."""
 SPENT_FORECAST, SPENT_DRAW, SPENT_SUPPRESS, SPENT_STOP = 0, 1, 2, 3
 WHEN_SPENT = {"forecast": SPENT_FORECAST, "forecast_draw": SPENT_DRAW, "suppress": SPENT_SUPPRESS, "stop": SPENT_STOP}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beliefs.native import kernel
-from stream.audit import marginal, optimal, published
+from stream.audit import marginal, optimal, published, response
 from stream.audit.amounts import DRIFT_STEP_UNITS, DRIFT_UNKNOWN, UNBOUNDED, Integers, added, cost, level_of, log_units
 from stream.audit.book import (
     LEAST_LOWER,
@@ -12,6 +12,7 @@ from stream.audit.book import (
     MOST_LOWER,
     MOST_UPPER,
     OPTIMAL,
+    PUBLISHED,
     Desk,
     Rules,
 )
@@ -37,8 +38,10 @@ def judge(rules: Rules, desk: Desk, user: Integers, drift: int) -> int:
     else:
         if rules.mechanism == OPTIMAL:
             optimal.work_out(desk.ahead, numbers, desk.channel)
-        else:
+        elif rules.mechanism == PUBLISHED:
             published.work_out(desk.ahead, numbers, desk.channel)
+        else:
+            response.work_out(rules.mechanism, desk.ahead, numbers, desk.channel)
         above, below, across = worst(desk.channel)
     shift, widest = shift_of(drift), log_units(across)
     upper = cost(log_units(above), widest, shift, rules.epsilon)
@@ -64,5 +67,7 @@ def write_column(mechanism: int, place: int, desk: Desk) -> None:
     elif mechanism == MARGINAL_PRESERVING:
         marginal.write_column(place, desk.channel)
         marginal.rate_column(place, desk.ahead, desk.channel)
-    else:
+    elif mechanism == PUBLISHED:
         published.write_column(place, desk.channel)
+    else:
+        response.write_column(place, desk.channel)

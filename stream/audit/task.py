@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from beliefs.model_file import VERSION, Model
 from stream.audit.amounts import constants_by_level, units_within
 from stream.audit.audit import Task
-from stream.audit.book import MECHANISMS, PUBLISHED, WHEN_SPENT, Rules
+from stream.audit.book import BEYOND_EPSILON, MECHANISMS, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.law import law_of
 from stream.audit.partition import Public
@@ -50,7 +50,7 @@ def public_of(settings: Settings, model: Model) -> Public:
         ),
         rules=Rules(
             mechanism=mechanism,
-            keeps_epsilon=mechanism != PUBLISHED,
+            keeps_epsilon=mechanism not in BEYOND_EPSILON,
             numbers=constants_by_level(epsilon),
             epsilon=epsilon,
             budget=units_within(settings.budget.nats),

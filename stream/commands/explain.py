@@ -4,9 +4,10 @@ import math
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from beliefs.rounding import INFINITE
+from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, one_day, without_budget
 from stream.commands.prose import write_explanation
@@ -14,9 +15,6 @@ from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
 from stream.settings.model import DEFAULT_DEADLINE_MS, WindowSettings
-
-# Whatever the adversary's model is, rows of a bounded channel differ by at most exp(2 epsilon).
-ANY_MODEL: Final = 2
 
 
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
@@ -40,7 +38,8 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     rules = opened.promise.windows
     single = without_budget(policy, chain, rules, events_per_day)
     day = one_day(policy, chain, events_per_day, rules)
-    worst = worst_per_event(policy.holds_epsilon, epsilon, least_belief(chain))
+    rows = MECHANISMS[settings.mechanism.name].row_epsilons
+    worst = worst_per_event(policy.holds_epsilon, epsilon, least_belief(chain), rows)
     full = policy.budget // policy.epsilon if policy.budget < INFINITE else None
     return {
         "file": str(opened.file),
@@ -60,7 +59,7 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "when_spent": settings.budget.when_spent,
         "full_releases_per_window": full,
         "worst_per_event": worst,
-        "worst_under_any_model": ANY_MODEL * epsilon if policy.holds_epsilon else None,
+        "worst_under_any_model": rows * epsilon if rows < math.inf else None,
         "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
         "release_window": None if settings.window is None else _window(settings.window),
         "events_per_day": events_per_day,
@@ -91,10 +90,12 @@ def _record(opened: Opened) -> dict[str, Any]:
     }
 
 
-def worst_per_event(holds_epsilon: bool, epsilon: float, least: float) -> float:
+def worst_per_event(holds_epsilon: bool, epsilon: float, least: float, row_epsilons: float = math.inf) -> float:
     """The most that one release may tell, on either side; unbounded: log(e + (1-e)/b) at the least belief b."""
     if holds_epsilon:
         return epsilon
+    if row_epsilons < math.inf:
+        return row_epsilons * epsilon
     if least <= 0.0:
         return math.inf
     share = math.exp(-epsilon)

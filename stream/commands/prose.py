@@ -16,6 +16,20 @@ _SPENT: Final = {
     "stop": "nothing is ever released for this user again; that can be seen",
 }
 
+_HOW: Final = {
+    "optimal": "the value itself as often as the bound allows, otherwise a draw of what everybody expects; unlikely "
+    "values are released rarely or never",
+    "marginal_preserving": "the value itself or one near it on a circle of all values, so that values keep their "
+    "frequencies",
+    "published_crr": "the value itself, or a draw of what everybody expects, as its paper prints it",
+    "top_k_grr": "one of the likeliest values: the value itself most often, each other one equally often; what is not "
+    "among them becomes any of them",
+    "randomised_response": "the value itself most often, each other one equally often, whatever is expected",
+    "randomised_response_double": "the value itself most often, each other one equally often, at twice epsilon",
+    "temporal_ldp": "one of the values that the model still holds possible: the value itself most often, each other "
+    "one equally often",
+}
+
 _NOT_PROMISED: Final = (
     "that an event happened, and when: every event has its released record, or a visible gap, at its own time",
     "how many events a user has, and how large they are",
@@ -48,6 +62,8 @@ def _passes(facts: Mapping[str, Any]) -> str:
     def lines() -> Iterator[str]:
         record = facts["record"]
         yield f"perturbed: {record['protected']}"
+        if facts["mechanism"] in _HOW:
+            yield f"released in its place by {facts['mechanism']}: {_HOW[facts['mechanism']]}"
         yield f"as they are: {', '.join(record['public'])}" if record["public"] else "as they are: no other field"
         if record["headers"]:
             yield f"headers as they are: {', '.join(record['headers'])}"
@@ -64,11 +80,7 @@ def _promise(facts: Mapping[str, Any]) -> str:
     def lines() -> Iterator[str]:
         epsilon, factor = facts["epsilon"], facts["factor"]
         if not facts["holds_epsilon"]:
-            yield (
-                f"{facts['mechanism']} promises no bound of epsilon = {epsilon:g}: a release tells more whenever a "
-                f"belief is below {facts['belief_floor']:.3g}. "
-                f"At worst, under this model, it tells {_nats(facts['worst_per_event'])}"
-            )
+            yield _no_epsilon(facts)
             yield "what is really told is counted release by release, and charged to the budget in full"
             return
         window = facts["release_window"]
@@ -80,10 +92,16 @@ def _promise(facts: Mapping[str, Any]) -> str:
         )
         if window is not None:
             yield from _window_lines(window, facts["single"])
-        yield (
-            f"against somebody whose model is a better one than yours: at most {facts['factor'] ** 2:.3g} times "
-            f"(2 epsilon), whatever they know"
-        )
+        if facts["worst_under_any_model"] == epsilon:
+            yield (
+                "the same against somebody whose model is a better one than yours, whatever they know: any two values "
+                f"release the same with chances that differ by no more than {factor:.3g} times (local privacy)"
+            )
+        else:
+            yield (
+                f"against somebody whose model is a better one than yours: at most {factor**2:.3g} times "
+                f"(2 epsilon), whatever they know"
+            )
         yield "what was really told is counted release by release and can be recomputed from the released topic alone"
 
     title = "What is promised for one event" if facts["release_window"] is None else "What is promised for one window"
@@ -107,6 +125,19 @@ def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Itera
         "order: natural would release each at once and keep less"
     )
     yield "a late event joins the window that its user has reached; at shutdown windows stay open and go on later"
+
+
+def _no_epsilon(facts: Mapping[str, Any]) -> str:
+    epsilon, worst = facts["epsilon"], _nats(facts["worst_per_event"])
+    if facts["worst_under_any_model"] is not None:
+        return (
+            f"{facts['mechanism']} does not keep epsilon = {epsilon:g}: it is here for comparison, and a release tells "
+            f"up to {worst}, under this model and any other"
+        )
+    return (
+        f"{facts['mechanism']} promises no bound of epsilon = {epsilon:g}: a release tells more whenever a "
+        f"belief is below {facts['belief_floor']:.3g}. At worst, under this model, it tells {worst}"
+    )
 
 
 def _budget(facts: Mapping[str, Any]) -> str:
@@ -140,7 +171,7 @@ def _not_promised(facts: Mapping[str, Any]) -> str:
         yield from _NOT_PROMISED
         if facts["window_ms"] is not None:
             yield "that later windows tell nothing about earlier events: each budget bounds what its own releases add"
-        if not facts["holds_epsilon"]:
+        if facts["worst_under_any_model"] is None:
             yield "any bound at all against somebody whose model differs from yours"
 
     return _section("What is not promised", lines())

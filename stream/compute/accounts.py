@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from beliefs.chain import Chain
 from beliefs.checks import Invalid
+from beliefs.leakage.losses import concentrated_bound
+from beliefs.leakage.losses import path_losses as losses_of
 from beliefs.leakage.path import path_bound, published_theorem_2
 from beliefs.leakage.robust import robust_epsilon, robust_leak
 from beliefs.leakage.whole import Accounts, Following
+from beliefs.rounding import INFINITE, UNITS_PER_NAT, budget_units, nats
+from beliefs.score import Score, alarmed, evidence, new_score, observe
 from beliefs.simplex import Vector
+from beliefs.sliding import fits_sliding, turn
 from mechanisms.sequence.noise_value import noise_value
 from mechanisms.sequence.published_crr_value import likelihood_of
 from mechanisms.sequence.top_k_value import top_k_value
@@ -46,7 +53,55 @@ def robust(epsilon: float, radius: float) -> Result:
 
 def path(times: int, epsilon: float, delta: float) -> Result:
     """For the sequence that really happened, with probability 1 - delta."""
-    return {"basic": times * epsilon, "epsilon": path_bound(times, epsilon, delta)}
+    return {
+        "basic": times * epsilon,
+        "epsilon": path_bound(times, epsilon, delta),
+        "concentrated": concentrated_bound(times, epsilon, delta),
+        "sip": False,
+    }
+
+
+def path_losses(prior: Vector, channel: Sequence[Vector], times: int, delta: float) -> Result:
+    """The same for releases through one channel, from its Renyi divergences and from the law of its losses."""
+    if len(channel) != prior.size:
+        raise Invalid("channel", f"has {len(channel)} rows, but prior has {prior.size} values")
+    losses = losses_of(prior.tolist(), [row.tolist() for row in channel], times, delta)
+    return {"upper": losses.upper._asdict(), "lower": losses.lower._asdict(), "sip": False}
+
+
+def sliding(charges: Vector, events: int, budget: float) -> Result:
+    """Which events a budget over so many events in a row lets in, if each tells what it may, and what windows hold."""
+    ring = np.zeros(min(events, charges.size), dtype=np.int64)
+    limit, allowed, spent = budget_units(budget), [], []
+    for step, charge in enumerate(charges.tolist()):
+        units = _units_up(charge)
+        let_in = fits_sliding(ring, ring, step, units, units, limit)
+        turn(ring, step, units if let_in else 0)
+        allowed.append(bool(let_in))
+        spent.append(nats(min(INFINITE, sum(ring.tolist()))))
+    return {"allowed": allowed, "spent": spent, "largest": max(spent)}
+
+
+def score(laws: Sequence[Vector], released: Sequence[int], alpha: float) -> Result:
+    """How well releases fit the laws that a model predicted, and the evidence against it."""
+    if len(released) != len(laws):
+        raise Invalid("released", f"has {len(released)} entries for {len(laws)} laws")
+    kept = new_score()
+    for law, value in zip(laws, released, strict=True):
+        if value >= law.size:
+            raise Invalid("released", f"holds {value}, but a law has {law.size} values, counted from 0")
+        observe(kept, law, law.size, value)
+    return {
+        "seen": float(kept[Score.SEEN]),
+        "expected": float(kept[Score.EXPECTED]),
+        "variance": float(kept[Score.VARIANCE]),
+        "evidence": float(evidence(kept)),
+        "alarm": bool(alarmed(kept, alpha)),
+    }
+
+
+def _units_up(amount: float) -> int:
+    return min(INFINITE, math.ceil(Fraction(amount) * UNITS_PER_NAT))
 
 
 def topk(prior: Vector, epsilon: float) -> Result:

@@ -16,6 +16,7 @@ from stream.compute.inputs import (
     likelihoods,
     list_of_nats,
     nats,
+    numbers,
     share,
     strict_share,
     table,
@@ -74,6 +75,30 @@ CATALOGUE: Mapping[str, Computation] = {
     ),
     "sip.robust": Computation(accounts.robust, (EPSILON, Input("radius", share))),
     "sip.path": Computation(accounts.path, (TIMES, EPSILON, DELTA)),
+    "sip.path_losses": Computation(accounts.path_losses, (PRIOR, CHANNEL, TIMES, DELTA)),
+    "sip.sliding": Computation(
+        accounts.sliding, (Input("charges", list_of_nats), Input("events", count), Input("budget", nats))
+    ),
+    "sip.score": Computation(
+        accounts.score, (Input("laws", channel), Input("released", indices), Input("alpha", strict_share))
+    ),
+    "sip.two_budget": Computation(sequence.two_budget, (PRIOR, Input("lower", nats), Input("upper", nats))),
+    "sip.tops": Computation(
+        windows.tops,
+        (
+            Input("stream", numbers),
+            Input("bound", nats),
+            EPSILON,
+            Input("samples", count),
+            Input("quantile", share),
+            Input("smoothing", count),
+            Input("uniforms", numbers),
+        ),
+    ),
+    "sip.published_batch": Computation(
+        windows.published_batch, (TRANSITION, START, Input("length", count), EPSILON, Input("step", strict_share))
+    ),
+    "sip.published_window": Computation(windows.published_window, (TRANSITION, START, Input("length", count), EPSILON)),
     "sip.topk": Computation(accounts.topk, (PRIOR, EPSILON)),
     "sip.noise": Computation(accounts.noise, (START, Input("flip", share), Input("epsilons", list_of_nats))),
     "sip.published": Computation(accounts.published, (Input("formula", text), TIMES, EPSILON, DELTA)),

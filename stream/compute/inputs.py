@@ -72,6 +72,11 @@ def list_of_nats(value: object, field: str) -> Vector:
     return np.array([nats(each, field) for each in _listed(value, field)])
 
 
+def numbers(value: object, field: str) -> Vector:
+    """Finite numbers of either sign."""
+    return np.array([finite_number(each, field) for each in _listed(value, field)])
+
+
 def likelihoods(value: object, field: str) -> list[Vector]:
     """For each release a list: how likely it was for each value."""
     return [np.array([share(each, field) for each in _listed(row, field)]) for row in _listed(value, field)]

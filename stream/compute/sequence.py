@@ -10,6 +10,7 @@ from beliefs.simplex import Vector
 from mechanisms.sequence import repair as repairing
 from mechanisms.sequence.optimal_value import optimal_accuracy
 from mechanisms.sequence.published_crr_value import published_value
+from mechanisms.sequence.two_budget_value import two_budget_value
 
 Result = Mapping[str, object]
 
@@ -29,6 +30,23 @@ def crr(prior: Vector, epsilon: float) -> Result:
         "lower": value.lower,
         "epsilon": value.epsilon,
         "bounded": value.bounded,
+    }
+
+
+def two_budget(prior: Vector, lower: float, upper: float) -> Result:
+    """One step of a filter with unequal budgets, and what each release takes of them."""
+    value = two_budget_value(prior, lower, upper)
+    releases = [
+        {"value": told.value, "chance": told.chance, "upper": told.upper, "lower": told.lower}
+        for told in value.releases
+    ]
+    return {
+        "accuracy": value.accuracy,
+        "reveal": value.reveal,
+        "cap": value.cap,
+        "upper": value.upper,
+        "lower": value.lower,
+        "releases": releases,
     }
 
 

@@ -164,13 +164,22 @@ class RecordSettings(Section):
 class MechanismSettings(Section):
     """How a value is hidden."""
 
-    name: Literal["optimal", "marginal_preserving", "published_crr"] = Field(description="the mechanism")
+    name: Literal[
+        "optimal",
+        "marginal_preserving",
+        "published_crr",
+        "top_k_grr",
+        "randomised_response",
+        "randomised_response_double",
+        "temporal_ldp",
+    ] = Field(description="the mechanism")
     epsilon: Annotated[float, Field(ge=1e-6, le=32, allow_inf_nan=False)] = Field(
         description="the most that one release may tell about a user, in nats, from 0.000001 to 32"
     )
     accept_unbounded: bool = Field(
         default=False,
-        description="true accepts that published_crr tells more than epsilon where a belief is below 1/(e^epsilon+1)",
+        description="true accepts that published_crr tells more than epsilon where a belief is below 1/(e^epsilon+1), "
+        "or that randomised_response_double tells up to 2 epsilon",
     )
 
 

@@ -31,6 +31,7 @@ class Subject(NamedTuple):
 
     name: str
     holds_epsilon: bool
+    row_epsilons: float
     describe: Callable[[Floats, Floats, Workspace], Channel]
 
 
@@ -103,13 +104,15 @@ def registered(name: str, *, drawn: bool = False) -> Subject:
             list(zip(likelihoods[:count].tolist(), triples[1:], strict=True)),
         )
 
-    return Subject(f"{name}, drawn" if drawn else name, mechanism.holds_epsilon, describe)
+    return Subject(f"{name}, drawn" if drawn else name, mechanism.holds_epsilon, mechanism.row_epsilons, describe)
 
 
 SUBJECTS = (*(registered(name) for name in registry.MECHANISMS), registered("forecast", drawn=True))
 
 
-def by_hand(name: str, holds_epsilon: bool, prepare: Prepare, row: Row, column: Column) -> Subject:
+def by_hand(
+    name: str, holds_epsilon: bool, prepare: Prepare, row: Row, column: Column, row_epsilons: float = 2.0
+) -> Subject:
     """The same from three plain functions."""
 
     def describe(belief: Floats, constants: Floats, work: Workspace) -> Channel:
@@ -126,7 +129,7 @@ def by_hand(name: str, holds_epsilon: bool, prepare: Prepare, row: Row, column: 
             columns.append((work.likelihood.tolist(), ratios))
         return Channel(rows, released, worst, columns)
 
-    return Subject(name, holds_epsilon, describe)
+    return Subject(name, holds_epsilon, row_epsilons, describe)
 
 
 def channel_of(subject: Subject, belief: Floats, units: int) -> Channel:

@@ -11,6 +11,7 @@ from types import ModuleType
 from channels import Subject, by_hand
 
 import mechanisms.sequence
+from mechanisms import registry
 
 FOLDER = Path(mechanisms.sequence.__file__).parent
 COMPILER = "from beliefs.native import kernel\n"
@@ -25,4 +26,5 @@ def planted(stem: str, *changes: tuple[str, str]) -> Subject:
         source = source.replace(old, new)
     module = ModuleType(f"planted_{stem}")
     exec(compile(source, f"planted {stem}.py", "exec"), module.__dict__)
-    return by_hand(stem, module.HOLDS_EPSILON, module.prepare, module.row, module.column)
+    within = registry.MECHANISMS[stem].row_epsilons
+    return by_hand(stem, module.HOLDS_EPSILON, module.prepare, module.row, module.column, within)

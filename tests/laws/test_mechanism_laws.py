@@ -117,6 +117,6 @@ def test_one_value_alone_tells_nothing(subject: Subject) -> None:
 def test_codes_are_distinct_and_the_dispatchers_know_them() -> None:
     codes = [mechanism.code for mechanism in registry.MECHANISMS.values()]
     assert sorted(codes) == list(range(len(codes)))
-    belief, units = np.array([0.4, 0.3, 0.2, 0.1]), epsilon_units(1.0)
+    belief, units = np.array([0.4, 0.3, 0.2, 0.1, 0.0]), epsilon_units(1.0)
     channels = {str(channel_of(registered(name), belief, units).rows) for name in registry.MECHANISMS}
     assert len(channels) == len(codes)

@@ -95,6 +95,26 @@ FAULTS = {
         [("        return inf, inf, inf\n", "        return 1.0, 1.0, 1.0\n")],
         "an_infinite_leak_is_called_infinite",
     ),
+    "response with room for a tenth more than epsilon": (
+        "randomised_response",
+        [("respond(belief, constants[UPPER], work)", "respond(belief, constants[UPPER] * 1.1, work)")],
+        "rows_are_within_what_is_declared",
+    ),
+    "twice epsilon under the name of one": (
+        "top_k_grr",
+        [("respond(belief, constants[UPPER], work)", "respond(belief, constants[UPPER] * constants[UPPER], work)")],
+        "both_sides_keep_epsilon",
+    ),
+    "twice epsilon that is only one": (
+        "randomised_response_double",
+        [("constants[UPPER] * constants[UPPER]", "constants[UPPER]")],
+        "rows_are_within_what_is_declared",
+    ),
+    "column of another release": (
+        "temporal_ldp",
+        [("    return respond_column(i, belief, work)", "    return respond_column(0, belief, work)")],
+        "columns_are_the_rows",
+    ),
     "forecast that looks at the value": (
         "forecast",
         [("        work.row[i] = work.base[i]\n", "        work.row[i] = work.base[i] - x\n")],

@@ -32,7 +32,7 @@ def digest(mechanism: str) -> str:
     return found.hexdigest()
 
 
-@pytest.mark.parametrize("mechanism", ["optimal", "marginal_preserving"])
+@pytest.mark.parametrize("mechanism", ["optimal", "marginal_preserving", "top_k_grr"])
 def test_a_plain_processor_computes_the_same_bits(mechanism: str) -> None:
     command = [sys.executable, "-c", f"from test_same_bits_everywhere import digest; print(digest({mechanism!r}))"]
     search = os.pathsep.join([str(TESTS), str(TESTS / "laws"), str(TESTS.parent)])

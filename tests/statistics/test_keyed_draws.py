@@ -78,11 +78,15 @@ def fit(counts: dict[int, int], row: tuple[list[int], list[int]]) -> float:
 
 
 def wrong_rows(name: str, x: int) -> list[tuple[list[int], list[int]]]:
-    """The rows of 0.9 and 1.1 epsilon; where epsilon changes nothing, those of such powers of the belief."""
+    """The rows of 0.9 and 1.1 epsilon; where epsilon changes nothing, those of such powers of the belief; where neither
+    does, those of the two likeliest values."""
+    true = row_of(name, BELIEF, EPSILON, x)
     rows = [row_of(name, BELIEF, EPSILON * factor, x) for factor in (0.9, 1.1)]
-    if row_of(name, BELIEF, EPSILON, x) in rows:
+    if true in rows:
         powers = [BELIEF**factor for factor in (0.9, 1.1)]
         rows = [row_of(name, power / power.sum(), EPSILON, x) for power in powers]
+    if true in rows:
+        rows = [row_of(name, BELIEF, EPSILON, other) for other in (0, 1)]
     return rows
 
 

@@ -16,10 +16,10 @@ from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, budget_units, log_units_up
 from mechanisms.contract import constants_table
 from stream.audit.amounts import constants_by_level, exponential, log_units, units_within
+from stream.audit.book import MECHANISMS
 from stream.audit.law import law_of
 from stream.state import new_users
 
-MECHANISMS = ("optimal", "marginal_preserving", "published_crr")
 WHEN_SPENT = ("forecast", "forecast_draw", "suppress", "stop")
 
 

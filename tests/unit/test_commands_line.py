@@ -3,55 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
 import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from settings_text import GOOD
-from typer.testing import CliRunner, Result
+from command_house import change, make_house, run
 
-from beliefs import model_file
-from beliefs.alphabet import Categories
-from beliefs.chain import Chain
-from stream.commands.app import app
-from stream.commands.expectation import one_day, without_budget
-from stream.commands.explain import worst_per_day, worst_per_event
 from stream.commands.init import template
 from stream.errors import ModelRefused
-from stream.keys import new_ring
 from stream.names import EXIT_DONE, EXIT_REFUSED
-from stream.opening import belief_floor, least_belief, load_model, open_pipeline
+from stream.opening import load_model
 from stream.settings.load import parse_settings
 
-STICKY = Chain.from_dense([0.4, 0.3, 0.3], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.15, 0.05, 0.8]])
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A folder with a right settings file, its model and its keys."""
-    (tmp_path / "c.yaml").write_text(GOOD, encoding="utf-8")
-    model = model_file.serialise(Categories(["still", "walking", "running"]), STICKY, {"source": "made for a test"})
-    (tmp_path / "model.json").write_bytes(model)
-    new_ring(tmp_path / "keys.json")
-    return tmp_path
-
-
-def change(house: Path, old: str, new: str) -> Path:
-    path = house / "c.yaml"
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    return path
+    return make_house(tmp_path)
 
 
 def test_init_writes_a_file_that_is_right_and_never_overwrites(tmp_path: Path) -> None:
@@ -119,127 +90,6 @@ def test_wrong_settings_end_a_command_with_status_2(house: Path, command: str) -
     answer = run(command, house / "c.yaml", "--json")
     assert answer.exit_code == EXIT_REFUSED
     assert json.loads(answer.stdout)["problems"][0]["line"] == 17
-
-
-def test_the_published_mechanism_is_refused_where_it_breaks_its_promise(house: Path) -> None:
-    path = change(house, "name: optimal", "name: published_crr")
-    told = run("validate", path)
-    assert told.exit_code == EXIT_REFUSED
-    assert "c.yaml:16: mechanism.name" in told.stderr
-    assert "0.05" in told.stderr
-    assert "accept_unbounded: true" in told.stderr
-    change(house, "epsilon: 1.0", "epsilon: 1.0\n  accept_unbounded: true")
-    accepted = run("validate", path)
-    assert accepted.exit_code == EXIT_DONE
-    assert "WARNING: published_crr tells more than epsilon" in accepted.stdout
-    explained = run("explain", path, "--events-per-day", 5)
-    assert "WARNING" in explained.stdout
-    assert "promises no bound" in explained.stdout
-    assert json.loads(run("explain", path, "--json").stdout)["worst_per_event"] == pytest.approx(2.5657, abs=1e-4)
-
-
-def test_the_published_mechanism_passes_where_it_keeps_its_promise(house: Path) -> None:
-    change(house, "name: optimal", "name: published_crr")
-    path = change(house, "epsilon: 1.0", "epsilon: 3.0")
-    assert belief_floor(3.0) < 0.05
-    assert run("validate", path).exit_code == EXIT_DONE
-
-
-@pytest.mark.parametrize(
-    ("start", "rows", "least"),
-    [
-        ([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], 0.1),
-        ([0.5, 0.5], [[1.0, 0.0], [0.2, 0.8]], 0.0),
-        ([0.05, 0.95], [[0.9, 0.1], [0.2, 0.8]], 0.05),
-        ([1.0, 0.0], [[0.9, 0.1], [0.2, 0.8]], 0.1),
-        ([1.0, 0.0], [[1.0, 0.0], [1.0, 0.0]], 1.0),
-        ([0.3, 0.7], [[1.0, 0.0], [1.0, 0.0]], 0.3),
-    ],
-)
-def test_the_least_belief(start: list[float], rows: list[list[float]], least: float) -> None:
-    assert least_belief(Chain.from_dense(start, rows)) == pytest.approx(least)
-    sparse = [([y for y, p in enumerate(row) if p], [p for p in row if p]) for row in rows]
-    assert least_belief(Chain.from_sparse(start, sparse)) == pytest.approx(least)
-
-
-def test_explain_says_what_is_promised_and_what_is_not(house: Path) -> None:
-    told = run("explain", house / "c.yaml", "--events-per-day", 24)
-    assert told.exit_code == EXIT_DONE
-    for title in ("What leaves", "What is promised for one event", "What is not promised", "What to expect"):
-        assert f"\n{title}\n" in told.stdout
-    assert "2.72 times" in told.stdout
-    assert "WARNING" not in told.stdout
-    assert max(len(line) for line in told.stdout.splitlines()) <= 100
-
-
-def test_the_figures_of_explain_fit_together(house: Path) -> None:
-    facts: dict[str, Any] = json.loads(run("explain", house / "c.yaml", "--events-per-day", 24, "--json").stdout)
-    single, day = facts["single"], facts["day"]
-    assert facts["full_releases_per_window"] == 10
-    assert facts["worst_per_day"] == pytest.approx(20.0)
-    assert facts["worst_under_any_model"] == 2.0
-    assert max(single["upper_per_event"], single["lower_per_event"], single["largest"]) <= 1.0
-    assert single["released"] == 1.0
-    assert max(day["upper_per_user"], day["lower_per_user"]) <= 10.0
-    assert day["released"] + day["forecast"] == pytest.approx(1.0)
-    assert day["suppressed"] == 0.0
-    assert 1 / 3 < single["agreement"] < 1.0
-    assert facts["references"]["randomised_response"] == pytest.approx(math.e / (math.e + 2))
-
-
-@pytest.mark.parametrize("order", ["bisect", "natural"])
-def test_explain_says_what_a_window_promises_and_what_waiting_buys(house: Path, order: str) -> None:
-    alone = json.loads(run("explain", house / "c.yaml", "--events-per-day", 2880, "--json").stdout)["single"]
-    path = change(house, "budget:", f"window: {{events: 5, stretch: 10m, order: {order}}}\nbudget:")
-    told = run("explain", path, "--events-per-day", 2880)
-    assert "\nWhat is promised for one window\n" in told.stdout
-    assert "after 5 values or where the event time enters the next 10m" in told.stdout.replace("\n    ", " ")
-    single = json.loads(run("explain", path, "--events-per-day", 2880, "--json").stdout)["single"]
-    assert single["values_per_release"] == pytest.approx(5.0)
-    assert single["wait_ms"] == (60_000.0 if order == "bisect" else 0.0)
-    assert single["largest"] <= 1.0
-    # one window of five tells at most what one event tells alone
-    assert single["upper_per_user"] <= 20.0 < alone["upper_per_user"]
-
-
-def test_windows_that_their_deadline_ends_are_expected_to_be_short(house: Path) -> None:
-    path = change(house, "budget:", "window: {events: 5, deadline: 10s}\nbudget:")
-    single = json.loads(run("explain", path, "--events-per-day", 2880, "--json").stdout)["single"]
-    assert (single["values_per_release"], single["wait_ms"]) == (1.0, 10_000.0)
-
-
-def test_an_epsilon_beyond_what_a_windows_coins_can_honour_is_refused(house: Path) -> None:
-    change(house, "budget:", "window: {events: 5}\nbudget:")
-    change(house, "nats: 10\n", "nats: 100\n")
-    told = run("validate", change(house, "epsilon: 1.0", "epsilon: 31.0"))
-    assert told.exit_code == EXIT_REFUSED
-    assert "62-bit coins" in told.stderr
-
-
-def test_the_same_settings_give_the_same_figures(house: Path) -> None:
-    policy = open_pipeline(house / "c.yaml", {}).promise.policy
-    assert without_budget(policy, STICKY) == without_budget(policy, STICKY)
-    assert one_day(policy, STICKY, 50) == one_day(policy, STICKY, 50)
-
-
-def test_a_chain_that_never_moves_is_told_without_leakage(house: Path) -> None:
-    policy = open_pipeline(house / "c.yaml", {}).promise.policy
-    constant = Chain.from_dense([1.0, 0.0, 0.0], [[1.0, 0.0, 0.0]] * 3)
-    found = without_budget(policy, constant)
-    assert found.agreement == 1.0
-    assert found.largest < 1e-6
-
-
-def test_the_worst_of_an_event_and_of_a_day() -> None:
-    assert worst_per_event(True, 1.5, 0.0) == 1.5
-    assert math.isinf(worst_per_event(False, 1.0, 0.0))
-    assert worst_per_event(False, 1.0, 0.1) == pytest.approx(np.log(np.exp(-1) + (1 - np.exp(-1)) / 0.1))
-    assert worst_per_day(10.0, None, 1e9) == 10.0
-    assert worst_per_day(10.0, DAY_MS, 1e9) == 20.0
-    assert worst_per_day(10.0, HOUR_MS, 1e9) == 250.0
-    assert worst_per_day(10.0, 7 * DAY_MS, 1e9) == 20.0
-    assert worst_per_day(10.0, DAY_MS, 3.0) == 3.0
-    assert math.isinf(worst_per_day(math.inf, DAY_MS, math.inf))
 
 
 def test_keys_new_makes_a_private_ring_and_prints_no_key(tmp_path: Path) -> None:
