@@ -40,6 +40,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--rate", type=float, help="events a second (default: as fast as the pipeline keeps up)")
     parser.add_argument("--phones", type=int, default=600, help="how many phones (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="which lives the phones lead (default: %(default)s)")
+    parser.add_argument(
+        "--windows", type=int, help="beside it, the same events released in windows of so many, 2 to 64"
+    )
     parser.add_argument("--brokers", help="an existing Kafka, host:port[,host:port...], without encryption or login")
     chosen = parser.parse_args(arguments)
     if not 20 <= chosen.phones <= 20_000:
@@ -48,6 +51,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         parser.error("--seconds: more than 0")
     if chosen.rate is not None and chosen.rate <= 0:
         parser.error("--rate: more than 0")
+    if chosen.windows is not None and not 2 <= chosen.windows <= 64:
+        parser.error("--windows: from 2 to 64")
     return chosen
 
 
@@ -64,17 +69,19 @@ def kafka(chosen: str | None) -> Iterator[str]:
         yield broker.bootstrap
 
 
-async def prepare(folder: Path, brokers: str, names: topics.Names) -> Worker:
-    """Writes model, key and settings, and starts the worker on them."""
+async def prepare(folder: Path, brokers: str, names: topics.Names, window_events: int | None = None) -> Worker:
+    """Writes model, key and settings into this folder, and starts the worker on them."""
+    folder.mkdir()
     model, key, settings = folder / "model.json", folder / "keys.json", folder / "sottovoce.yaml"
     admin_port = free_port()
     write_model(model)
     said: list[str] = []
     if await sottovoce("keys", "new", str(key), hear=said.append) != 0:
         raise WorkerError("\n".join(["`sottovoce keys new` failed:", *said]))
-    write_settings(settings, brokers, names, model, key, admin_port)
+    write_settings(settings, brokers, names, model, key, admin_port, window_events)
     worker = Worker(settings, folder / "worker.log", admin_port)
-    say("starting `sottovoce run` under its supervisor")
+    kind = "" if window_events is None else f" with windows of {window_events}"
+    say(f"starting `sottovoce run` under its supervisor{kind}")
     worker.start()
     return worker
 
@@ -102,23 +109,28 @@ def end_when_told(stop: asyncio.Event) -> None:
 async def demonstrate(chosen: argparse.Namespace, brokers: str, folder: Path) -> int:
     stop = asyncio.Event()
     end_when_told(stop)
-    names = await topics.make(brokers, PARTITIONS)
-    worker: Worker | None = None
+    names = await topics.make(brokers, PARTITIONS, windows=chosen.windows is not None)
+    workers: list[Worker] = []
     try:
-        worker = await prepare(folder, brokers, names)
-        await worker.ready(say, stop)
-        traffic = Traffic(brokers, names, worker, chosen)
+        workers.append(await prepare(folder / "single", brokers, names))
+        await workers[0].ready(say, stop)
+        if chosen.windows is not None:
+            workers.append(await prepare(folder / "windows", brokers, names.in_windows, chosen.windows))
+            await workers[1].ready(say, stop)
+        traffic = Traffic(brokers, names, workers, chosen)
         with View(chosen.phones, len(ACTIVITIES)) as view:
             await traffic.run(view, stop)
-        say(f"all {traffic.fed:,} events came back")
-        # The worker still runs, so that the auditor can compare its counters as well.
-        verdict = await audit(folder / "sottovoce.yaml")
-        status = worker.stop()
-        if status != 0:
-            raise WorkerError(f"the worker ended with {status} instead of 0; the end of its log:\n{worker.log_tail()}")
-        return verdict
+        say(f"all {traffic.fed:,} events came back{' from both' if len(workers) > 1 else ''}")
+        # The workers still run, so that the auditor can compare their counters as well.
+        verdicts = [await audit(worker.settings) for worker in workers]
+        for worker in workers:
+            status = worker.stop()
+            if status != 0:
+                log = worker.log_tail()
+                raise WorkerError(f"the worker ended with {status} instead of 0; the end of its log:\n{log}")
+        return max(verdicts)
     finally:
-        if worker is not None:
+        for worker in workers:
             worker.stop()
         if chosen.brokers is not None:
             say(f"removed from {brokers}: {', '.join(await topics.remove(brokers, names))}")

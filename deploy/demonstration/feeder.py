@@ -19,9 +19,11 @@ BACKLOG_SECONDS = 0.25
 make the pipeline look slow."""
 
 
-def rounds_to_remember(phones: int, partitions: int) -> int:
-    """One partition may hold the whole backlog: that many rounds of its share of the phones, and those being sent."""
-    return BACKLOG_MAX * partitions // phones + 4 * ROUNDS_A_SEND + 1
+def rounds_to_remember(phones: int, partitions: int, window_events: int = 0) -> int:
+    """One partition may hold the whole backlog: that many rounds of its share of the phones, those being sent, and
+    those that wait in windows.
+    """
+    return BACKLOG_MAX * partitions // phones + 4 * ROUNDS_A_SEND + 1 + window_events
 
 
 class Pace:

@@ -22,6 +22,17 @@ class Leakage:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The same events, released in windows by a second pipeline."""
+
+    events: int
+    leakage: Leakage
+    wait_p50: float
+    now: Agreement
+    so_far: Agreement
+
+
+@dataclass(frozen=True)
 class Figures:
     seconds: float
     fed: int
@@ -34,6 +45,7 @@ class Figures:
     leakage: Leakage
     now: Agreement
     so_far: Agreement
+    beside: Beside | None = None
 
 
 def quantile(before: Metrics, after: Metrics, name: str, share: float) -> float:
@@ -46,10 +58,11 @@ def quantile(before: Metrics, after: Metrics, name: str, share: float) -> float:
 
 def leakage(before: Metrics, after: Metrics) -> Leakage:
     name = "sottovoce_release_leakage_nats"
+    told = after.value("sottovoce_events_total", outcome="released")
+    events = told - before.value("sottovoce_events_total", outcome="released")
     an_event = {}
     for side in SIDES:
         gained = after.value(f"{name}_sum", side=side) - before.value(f"{name}_sum", side=side)
-        events = after.value(f"{name}_count", side=side) - before.value(f"{name}_count", side=side)
         an_event[side] = gained / events if events else 0.0
     a_user = {
         side: after.value("sottovoce_lifetime_leakage_percentile_nats", side=side, percentile="50") for side in SIDES
@@ -62,29 +75,41 @@ def leakage(before: Metrics, after: Metrics) -> Leakage:
     )
 
 
-def figures(
-    began: float,
-    fed: int,
-    seen: tuple[int, int],
-    scrapes: tuple[Metrics, Metrics],
-    agreement: tuple[Agreement, Agreement],
-) -> Figures:
-    """Each pair is (at the last view, now)."""
-    before, after = scrapes
+@dataclass(frozen=True)
+class Look:
+    """One pipeline at one moment: its own page, and what came back from it."""
+
+    page: Metrics
+    seen: int
+    agreement: Agreement
+
+
+def beside(before: Look, after: Look, events: int) -> Beside:
+    return Beside(
+        events,
+        leakage(before.page, after.page),
+        quantile(before.page, after.page, "sottovoce_event_latency_seconds", 0.5),
+        after.agreement.since(before.agreement),
+        after.agreement,
+    )
+
+
+def figures(began: float, fed: int, before: Look, after: Look, windows: Beside | None) -> Figures:
     outcomes = {
-        outcome: int(after.value("sottovoce_events_total", outcome=outcome))
+        outcome: int(after.page.value("sottovoce_events_total", outcome=outcome))
         for outcome in ("released", "forecast", "suppressed", "dead_lettered", "replayed")
     }
     return Figures(
-        seconds=after.when - began,
+        seconds=after.page.when - began,
         fed=fed,
-        seen=seen[1],
-        events_a_second=(seen[1] - seen[0]) / (after.when - before.when),
+        seen=after.seen,
+        events_a_second=(after.seen - before.seen) / (after.page.when - before.page.when),
         outcomes=outcomes,
         dead_letters=outcomes["dead_lettered"],
-        latency_p50=quantile(before, after, "sottovoce_event_latency_seconds", 0.5),
-        latency_p99=quantile(before, after, "sottovoce_event_latency_seconds", 0.99),
-        leakage=leakage(before, after),
-        now=agreement[1].since(agreement[0]),
-        so_far=agreement[1],
+        latency_p50=quantile(before.page, after.page, "sottovoce_event_latency_seconds", 0.5),
+        latency_p99=quantile(before.page, after.page, "sottovoce_event_latency_seconds", 0.99),
+        leakage=leakage(before.page, after.page),
+        now=after.agreement.since(before.agreement),
+        so_far=after.agreement,
+        beside=windows,
     )

@@ -14,6 +14,7 @@ from beliefs.model_file import serialise
 EPSILON = 1.0
 BUDGET_NATS = 60.0
 BUDGET_WINDOW = "1d"
+WINDOW_DEADLINE_SECONDS = 3
 
 SETTINGS = """\
 # Written by the demonstration; `sottovoce init` writes one with every field explained.
@@ -38,7 +39,7 @@ model: {model}
 mechanism:
   name: optimal
   epsilon: {epsilon}
-budget:
+{release_window}budget:
   nats: {budget}
   window: {window}
   when_spent: forecast
@@ -55,7 +56,10 @@ def write_model(path: Path) -> None:
     path.write_bytes(serialise(Categories(ACTIVITIES), chain, source))
 
 
-def write_settings(path: Path, brokers: str, names: Names, model: Path, key: Path, admin_port: int) -> None:
+def write_settings(
+    path: Path, brokers: str, names: Names, model: Path, key: Path, admin_port: int, window_events: int | None = None
+) -> None:
+    window = f"window: {{events: {window_events}, deadline: {WINDOW_DEADLINE_SECONDS}s}}\n" if window_events else ""
     quoted = ", ".join(f'"{broker}"' for broker in brokers.split(","))
     text = SETTINGS.format(
         pipeline=names.pipeline,
@@ -66,6 +70,7 @@ def write_settings(path: Path, brokers: str, names: Names, model: Path, key: Pat
         replicas=names.replicas,
         model=model,
         epsilon=EPSILON,
+        release_window=window,
         budget=BUDGET_NATS,
         window=BUDGET_WINDOW,
         key=key,

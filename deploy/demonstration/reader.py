@@ -9,7 +9,7 @@ import numpy as np
 import orjson
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from phones import ACTIVITIES, phone_of
-from record_of_truth import RecordOfTruth
+from record_of_truth import Agreement, RecordOfTruth
 
 FETCH_BYTES = 2 << 20
 
@@ -30,6 +30,7 @@ class Reader:
         self._truth = truth
         self._codes = {name: code for code, name in enumerate(ACTIVITIES)}
         self.seen = 0
+        self.agreement = Agreement()
         self.fields: set[str] = set()
 
     async def read(self) -> None:
@@ -55,5 +56,6 @@ class Reader:
             sequences.append(event["sequence"])
             codes.append(self._codes[event["activity"]])
         self.fields = set(event)
-        self._truth.compare(np.array(phones), np.array(sequences), np.array(codes, dtype=np.uint8))
+        compared = self._truth.compare(np.array(phones), np.array(sequences), np.array(codes, dtype=np.uint8))
+        self.agreement = self.agreement.plus(compared)
         self.seen += len(records)

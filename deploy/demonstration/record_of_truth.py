@@ -27,6 +27,11 @@ class Agreement:
         kept = tuple(now - then for now, then in zip(self.rivals, before, strict=True))
         return Agreement(self.events - earlier.events, self.released - earlier.released, kept)
 
+    def plus(self, more: Agreement) -> Agreement:
+        before = self.rivals or (0,) * len(more.rivals)
+        kept = tuple(now + then for now, then in zip(more.rivals, before, strict=True))
+        return Agreement(self.events + more.events, self.released + more.released, kept)
+
 
 class RecordOfTruth:
     """A ring of rounds: row `sequence % rounds` holds every phone's true activity and what each rival made of it."""
@@ -37,7 +42,6 @@ class RecordOfTruth:
         self._sequence = np.zeros(rounds, dtype=np.int64)
         self._truth = np.zeros((rounds, phones), dtype=np.uint8)
         self._rival_kept = np.zeros((len(rivals), rounds, phones), dtype=np.bool_)
-        self.agreement = Agreement(rivals=(0,) * len(rivals))
 
     def remember(self, sequence: int, activities: Codes) -> None:
         """Must be called before the round is fed, so that no release can come back too early."""
@@ -47,14 +51,13 @@ class RecordOfTruth:
         for place, rival in enumerate(self._rivals):
             self._rival_kept[place, row] = rival.release(activities) == activities
 
-    def compare(self, phones: NDArray[np.int64], sequences: NDArray[np.int64], released: Codes) -> None:
-        """Adds releases to the count, each beside the rivals' answer to that same event."""
+    def compare(self, phones: NDArray[np.int64], sequences: NDArray[np.int64], released: Codes) -> Agreement:
+        """How many of these releases are true, beside the rivals' answers to the same events."""
         rows = sequences % self.rounds
         if not np.array_equal(self._sequence[rows], sequences):
             raise LookupError("a release came back for an event that was not fed, or was fed too long ago to compare")
-        now = self.agreement
-        self.agreement = Agreement(
-            now.events + int(phones.size),
-            now.released + int((self._truth[rows, phones] == released).sum()),
-            tuple(before + int(self._rival_kept[place, rows, phones].sum()) for place, before in enumerate(now.rivals)),
+        return Agreement(
+            int(phones.size),
+            int((self._truth[rows, phones] == released).sum()),
+            tuple(int(kept[rows, phones].sum()) for kept in self._rival_kept),
         )

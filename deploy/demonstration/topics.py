@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.errors import for_code
@@ -25,10 +25,7 @@ class Names:
     pipeline: str
     partitions: int
     replicas: int
-
-    @property
-    def raw(self) -> str:
-        return f"{self.pipeline}-raw"
+    raw: str
 
     @property
     def released(self) -> str:
@@ -38,15 +35,23 @@ class Names:
     def dead_letters(self) -> str:
         return f"{self.pipeline}-dead-letters"
 
+    @property
+    def in_windows(self) -> Names:
+        """A second pipeline that reads the same raw topic."""
+        return replace(self, pipeline=f"{self.pipeline}-windows")
 
-async def make(brokers: str, partitions: int) -> Names:
-    """Makes the three topics and returns when their partitions can be written."""
+
+async def make(brokers: str, partitions: int, *, windows: bool) -> Names:
+    """Makes the topics and returns when their partitions can be written."""
     admin = AIOKafkaAdminClient(bootstrap_servers=brokers)
     await admin.start()
     try:
         cluster = await admin.describe_cluster()
-        names = Names(f"{PREFIX}{uuid.uuid4().hex[:10]}", partitions, min(3, len(cluster["brokers"])))
+        pipeline = f"{PREFIX}{uuid.uuid4().hex[:10]}"
+        names = Names(pipeline, partitions, min(3, len(cluster["brokers"])), f"{pipeline}-raw")
         topics = [names.raw, names.released, names.dead_letters]
+        if windows:
+            topics += [names.in_windows.released, names.in_windows.dead_letters]
         await admin.create_topics(
             [NewTopic(topic, partitions, names.replicas, topic_configs=ANY_TIME) for topic in topics]
         )

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
-from figures import Figures
+from figures import Beside, Figures
 from pipeline_files import BUDGET_NATS, BUDGET_WINDOW, EPSILON
 from rich.console import Console, Group
 from rich.live import Live
@@ -37,6 +37,16 @@ HEADING = (
 )
 
 
+def windows_line(beside: Beside | None) -> str:
+    if beside is None:
+        return ""
+    event = beside.leakage.an_event
+    return (
+        f" | windows of {beside.events}: {percent(beside.now.share(beside.now.released))} true, "
+        f"{event['upper']:.3f}, {event['lower']:.3f} nats an event, wait {milliseconds(beside.wait_p50)}"
+    )
+
+
 def line(now: Figures) -> str:
     """One second in one line."""
     rivals = ", ".join(percent(now.now.share(kept)) for kept in now.now.rivals)
@@ -47,6 +57,7 @@ def line(now: Figures) -> str:
         f" | {percent(now.leakage.budget_median)}"
         f" | {percent(now.now.share(now.now.released))} ({rivals})"
         f" | {milliseconds(now.latency_p50)}, {milliseconds(now.latency_p99)}"
+        f"{windows_line(now.beside)}"
     )
 
 
@@ -78,8 +89,27 @@ class View:
             self._live.update(self._panel(now), refresh=True)
 
     def _panel(self, now: Figures) -> Panel:
-        parts = Group(traffic(now), Text(), told(now), Text(), useful(now))
-        return Panel(parts, title=self._title, subtitle="Ctrl-C ends it; then the audit", padding=(1, 2), expand=False)
+        parts = [traffic(now), Text(), told(now), Text(), useful(now)]
+        if now.beside is not None:
+            parts += [Text(), in_windows(now.beside)]
+        return Panel(
+            Group(*parts), title=self._title, subtitle="Ctrl-C ends it; then the audit", padding=(1, 2), expand=False
+        )
+
+
+def in_windows(beside: Beside) -> Table:
+    table = columns(f"The same events in windows of {beside.events}", "last second", "so far")
+    now, so_far = beside.now, beside.so_far
+    table.add_row(
+        "releases that are true", percent(now.share(now.released)), percent(so_far.share(so_far.released)), style="bold"
+    )
+    for side, meaning in (
+        ("upper", "likelier, nats an event; a user"),
+        ("lower", "less likely, nats an event; a user"),
+    ):
+        table.add_row(meaning, f"{beside.leakage.an_event[side]:.4f}", f"{beside.leakage.a_user[side]:,.2f}")
+    table.add_row("an event waits for its window, p50", milliseconds(beside.wait_p50))
+    return table
 
 
 def columns(first: str, *others: str) -> Table:

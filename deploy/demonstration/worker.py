@@ -57,7 +57,7 @@ class Worker:
     """One worker under its supervisor. It dies with this process, whatever ends this process."""
 
     def __init__(self, settings: Path, log: Path, admin_port: int) -> None:
-        self._settings = settings
+        self.settings = settings
         self._log = log
         self._address = f"http://127.0.0.1:{admin_port}"
         self._process: subprocess.Popen[str] | None = None
@@ -66,7 +66,7 @@ class Worker:
     def start(self) -> None:
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, str(ATTACHED), *SOTTOVOCE, "run", str(self._settings)],
+                [sys.executable, str(ATTACHED), *SOTTOVOCE, "run", str(self.settings)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -100,11 +100,12 @@ def test_releases_are_compared_with_their_own_event() -> None:
     truth = RecordOfTruth(phones=3, rounds=4, rivals=rivals)
     truth.remember(1, np.array([0, 1, 2], dtype=np.uint8))
     truth.remember(2, np.array([3, 4, 5], dtype=np.uint8))
-    truth.compare(np.array([0, 2, 1]), np.array([2, 1, 1]), np.array([3, 2, 7], dtype=np.uint8))
-    assert truth.agreement.events == 3
-    assert truth.agreement.released == 2
-    assert truth.agreement.rivals[0] == 3  # at 50 nats randomised response keeps everything
-    assert truth.agreement.since(truth.agreement) == Agreement(0, 0, (0, 0))
+    found = truth.compare(np.array([0, 2, 1]), np.array([2, 1, 1]), np.array([3, 2, 7], dtype=np.uint8))
+    assert (found.events, found.released) == (3, 2)
+    assert found.rivals[0] == 3  # at 50 nats randomised response keeps everything
+    assert Agreement().plus(found) == found
+    assert found.plus(found).since(found) == found
+    assert found.since(found) == Agreement(0, 0, (0, 0))
 
 
 def test_an_event_that_was_forgotten_is_an_error_and_no_comparison() -> None:
@@ -123,6 +124,8 @@ def test_the_ring_outlasts_the_backlog(phones: int, partitions: int) -> None:
 
 
 SCRAPE = """\
+# TYPE sottovoce_events_total counter
+sottovoce_events_total{{outcome="released"}} {events}
 # TYPE sottovoce_release_leakage_nats histogram
 sottovoce_release_leakage_nats_bucket{{le="+Inf",side="upper"}} {count}
 sottovoce_release_leakage_nats_count{{side="upper"}} {count}
@@ -137,8 +140,9 @@ sottovoce_event_latency_seconds_sum 1.0
 
 
 def test_figures_speak_of_the_last_interval_only() -> None:
-    before = Metrics(SCRAPE.format(count=100, total=900.0, quick=1000, slow=1000))
-    after = Metrics(SCRAPE.format(count=300, total=1000.0, quick=1040, slow=1100))
+    """Releases of several events each tell what they tell about all of these."""
+    before = Metrics(SCRAPE.format(count=100, events=200, total=900.0, quick=1000, slow=1000))
+    after = Metrics(SCRAPE.format(count=200, events=400, total=1000.0, quick=1040, slow=1100))
     assert figures.leakage(before, after).an_event["upper"] == pytest.approx(0.5)
     assert figures.quantile(before, after, "sottovoce_event_latency_seconds", 0.3) == 0.01
     assert figures.quantile(before, after, "sottovoce_event_latency_seconds", 0.5) == 0.1
