@@ -9,7 +9,7 @@ from pathlib import Path
 
 WIDTH, HEIGHT = 760, 470
 LEFT, RIGHT, TOP, BOTTOM = 70, 250, 40, 50
-COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8f5aa8", "#b58900", "#444444", "#0aa1a1", "#d81b60")
+COLOURS = ("#1b6ca8", "#c8553d", "#3a7d44", "#8f5aa8", "#b58900", "#444444", "#0aa1a1", "#d81b60", "#7a5230", "#8bc34a")
 
 Points = Sequence[tuple[float, float]]
 
@@ -31,7 +31,7 @@ def write_chart(path: Path, title: str, across: str, up: str, lines: Mapping[str
             'font-family="sans-serif" font-size="12">'
         ),
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        f'<text x="{LEFT}" y="22" font-size="15">{escape(title)}</text>',
+        f'<text x="{LEFT}" y="18" font-size="15">{escape(title)}</text>',
     ]
     for decade in range(x_low, x_high + 1):
         x, bottom = place(10.0**decade, 10.0**y_low)
