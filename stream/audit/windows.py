@@ -89,7 +89,8 @@ class WindowFollower:
 
     def catch_up(self, book: Book, desk: Desk, users: Integers, steps: Integers) -> Integers:
         """Events up to these steps of which nothing was seen: how many of them should have been."""
-        self._make_room(book)
+        if self._windows.cut.natural:
+            self._make_room(book)
         lost = np.zeros(users.shape[0], dtype=np.int64)
         for place, (user, until) in enumerate(zip(users.tolist(), steps.tolist(), strict=True)):
             row = book.users[user]
@@ -105,6 +106,8 @@ class WindowFollower:
 
     def open_users(self, book: Book) -> NDArray[np.bool_]:
         """Whose window is open after all that was read."""
+        if not self._windows.cut.natural:
+            return np.zeros(book.users.shape[0], dtype=np.bool_)
         self._make_room(book)
         return self._opened.marks[:, COUNT] > 0
 
@@ -112,6 +115,8 @@ class WindowFollower:
         """An open window's row holds the belief from before the window, and no drift where the window opened one of the
         budget. `drifts` are those that the rows hold: where suppressed events may have opened it, either is right.
         """
+        if not self._windows.cut.natural:
+            return
         known = drifts.shape[0]
         rolled = self.open_users(book)[:known] & (self._opened.marks[:known, ROLLED] > 0)
         sure = (book.column(MARKS)[:known] & UNSURE == 0) | (drifts == 0)
