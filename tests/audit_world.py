@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,19 @@ from uuid import UUID
 
 import numpy as np
 import orjson
+from audit_memory import START_MS, Kept, Memory
 from numpy.typing import NDArray
 
 from beliefs.alphabet import Categories
 from beliefs.chain import Chain
 from beliefs.model_file import Model, parse, serialise
 from stream.audit.audit import Task, audit
-from stream.audit.records import Record
 from stream.audit.report import Report
 from stream.audit.task import task_of
-from stream.audit.world import Bounds
 from stream.keys import Epoch, KeyRing
 from stream.pipeline import PartitionPipeline
 from stream.promise import compile_promise
+from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Outgoing
 from stream.settings.load import parse_settings
@@ -31,12 +31,13 @@ from stream.settings.model import Settings
 from stream.step import new_bench
 from stream.stores.memory import MemoryStore
 from stream.stores.rows import StateRows
+from stream.windows.pipeline import WindowPipeline
 
 TOPIC_ID = UUID(int=0x1234567890ABCDEF1234567890ABCDEF)
 EPOCH = Epoch(1, "2024-01-01", b"audit-audit-audit-audit-audit-au")
 RING = KeyRing((EPOCH,), EPOCH)
-START_MS = 1_700_000_000_000
 Row = NDArray[np.uint8]
+AnyPipeline = PartitionPipeline | WindowPipeline
 RELEASED, CHANGELOG = "phones.released", "phones-beliefs-changelog"
 
 SETTINGS = """\
@@ -54,52 +55,11 @@ record:
   headers: [trace]
 model: model.json
 mechanism: {{name: {mechanism}, epsilon: {epsilon}, accept_unbounded: true}}
-budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
+{windows}budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
 keys: {{file: keys.json}}
 admin: {{port: 0}}
 policy_version: 1
 """
-
-
-@dataclass(frozen=True)
-class Kept:
-    """One record of a topic in memory."""
-
-    offset: int
-    key: bytes | None
-    value: bytes | None
-    timestamp: int = START_MS
-    headers: tuple[tuple[str, bytes], ...] = ()
-    committed: bool = True
-    timestamp_type: int = 0
-
-
-@dataclass
-class Memory:
-    """Topics by name and partition; `first` and `group` may be set by a test."""
-
-    logs: dict[str, list[list[Kept]]]
-    group: dict[int, int] | None = None
-    first: int = 0
-
-    async def partitions(self, topic: str) -> Sequence[int]:
-        return range(len(self.logs.get(topic, [])))
-
-    async def bounds(self, topic: str, partition: int) -> Bounds:
-        log = self.logs[topic][partition]
-        end = log[-1].offset + 1 if log else 0
-        return Bounds(self.first, end, end)
-
-    async def read(self, topic: str, partition: int, until: int, *, committed: bool) -> AsyncIterator[Sequence[Record]]:
-        seen = [one for one in self.logs[topic][partition] if one.offset < until and (one.committed or not committed)]
-        for start in range(0, len(seen), 500):
-            yield seen[start : start + 500]
-
-    async def count(self, topic: str, partition: int, until: int) -> tuple[int, bool]:
-        return sum([one.offset < until and one.committed for one in self.logs[topic][partition]]), True
-
-    async def group_offsets(self, group: str, topic: str) -> Mapping[int, int] | None:
-        return self.group
 
 
 USUAL: dict[str, Any] = {
@@ -110,11 +70,14 @@ USUAL: dict[str, Any] = {
     "nats": 4,
     "window": "1m",
     "when_spent": "forecast",
+    "windows": "",
 }
 
 
 def settings_of(**changes: Any) -> Settings:
-    return parse_settings(SETTINGS.format(**{**USUAL, **changes}).encode(), Path("audit.yaml"))
+    wanted = {**USUAL, **changes}
+    wanted["windows"] = f"window: {wanted['windows']}\n" if wanted["windows"] else ""
+    return parse_settings(SETTINGS.format(**wanted).encode(), Path("audit.yaml"))
 
 
 def model_of(symbols: int, *, sparse: bool = False) -> Model:
@@ -142,6 +105,7 @@ class Run:
     model: Model
     topics: Memory
     outcomes: dict[str, int] = field(default_factory=dict)
+    waiting: int = 0
 
     def task(self, **changes: Any) -> Task:
         return replace(task_of(self.settings, self.model), **changes)
@@ -179,7 +143,7 @@ def run(
     *,
     sparse: bool = False,
     partitions: int = 1,
-    falsify: Callable[[PartitionPipeline], None] | None = None,
+    falsify: Callable[[AnyPipeline], None] | None = None,
     **settings: Any,
 ) -> Run:
     """Carry out random events, one in fifty of them broken, some of them late, in blocks of uneven size."""
@@ -193,7 +157,8 @@ def run(
     for partition in range(partitions):
         for log in logs.values():
             log.append([])
-        pipeline = PartitionPipeline(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, new_bench(symbols))
+        kind: type[AnyPipeline] = PartitionPipeline if promise.windows is None else WindowPipeline
+        pipeline = kind(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, new_bench(symbols))
         if falsify is not None:
             falsify(pipeline)
         store = MemoryStore(StateRows(symbols, model.tag))
@@ -221,23 +186,43 @@ def _inputs(symbols: int, events: int, users: int, partition: int) -> list[Kept]
 
 
 def _carry_out(
-    finished: Run, pipeline: PartitionPipeline, store: MemoryStore, partition: int, inputs: Sequence[Kept]
+    finished: Run, pipeline: AnyPipeline, store: MemoryStore, partition: int, inputs: Sequence[Kept]
 ) -> None:
-    released, changelog, dead, _ = (log[partition] for log in finished.topics.logs.values())
+    changelog = finished.topics.logs[CHANGELOG][partition]
     owner = finished.task().owner
     control = {"pipeline": owner.pipeline, "topic_id": str(TOPIC_ID), "policy": owner.policy, "model": owner.model}
     _append(changelog, [Outgoing(b"c", orjson.dumps(control), START_MS)])
     at, size = 0, 1
     while at < len(inputs):
-        effects = pipeline.prepare(InputBlock.of(inputs[at : at + size]), store)
-        _append(released, effects.releases)
-        _append(dead, effects.dead_letters)
-        mark = Outgoing(b"o", effects.next_offset.to_bytes(8, "big"), START_MS)
-        _append(changelog, [*effects.changelog, mark])
-        store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {})
-        for outcome, count in effects.outcomes.items():
-            finished.outcomes[outcome] = finished.outcomes.get(outcome, 0) + count
+        block = inputs[at : at + size]
+        effects = pipeline.prepare(InputBlock.of(block), store)
         at, size = at + size, size % 97 + 13
+        _commit(finished, pipeline, store, partition, effects, block[-1].offset + 1)
+        closed = pipeline.prepare_overdue(store, block[-1].timestamp)
+        if closed is not None:
+            _commit(finished, pipeline, store, partition, closed, block[-1].offset + 1)
+
+
+def _commit(
+    finished: Run,
+    pipeline: AnyPipeline,
+    store: MemoryStore,
+    partition: int,
+    effects: Effects,
+    next_offset: int,
+) -> None:
+    released, changelog, dead, _ = (log[partition] for log in finished.topics.logs.values())
+    _append(released, effects.releases)
+    _append(dead, effects.dead_letters)
+    mark = Outgoing(b"o", next_offset.to_bytes(8, "big"), START_MS)
+    _append(changelog, [*effects.changelog, mark])
+    store.apply(effects.keys, effects.heads, effects.codes, next_offset, {}, effects.held)
+    if pipeline.deadlines is not None:
+        for user, record in effects.held.items():
+            pipeline.deadlines.set(user, record or None)
+    for outcome, count in effects.outcomes.items():
+        finished.outcomes[outcome] = finished.outcomes.get(outcome, 0) + count
+    finished.waiting += effects.held_change
 
 
 def _append(log: list[Kept], records: Sequence[Outgoing]) -> None:

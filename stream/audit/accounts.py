@@ -20,11 +20,14 @@ AGREES_AS_READ = "agrees; inputs were counted by the worker's own reader, for th
 
 @dataclass
 class Account:
-    """Inputs as the progress marks count them, and dead letters below. Complete when every partition has a mark."""
+    """Inputs as the progress marks count them, dead letters below, and values that wait in windows. Complete when every
+    partition has a mark.
+    """
 
     inputs: int
     dead_letters: int
     complete: bool
+    waiting: int = 0
     marks: dict[int, int] = field(default_factory=dict)
 
     async def add(
@@ -35,6 +38,7 @@ class Account:
             return
         self.marks[log.partition] = log.progress
         self.inputs += log.progress
+        self.waiting += log.waiting
         offsets: list[int] = []
         if log.partition in await topics.partitions(dead_letter_topic):
             end = (await topics.bounds(dead_letter_topic, log.partition)).end
@@ -70,13 +74,14 @@ def check_group(group: Mapping[int, int] | None, log: PartitionLog, findings: Fi
 
 
 async def check_identity(raw_topic: str, topics: Topics, account: Account, report: Report) -> None:
-    """In = released + forecast + suppressed + dead letters; replays release nothing and leave no trace."""
+    """In = released + forecast + suppressed + dead letters + waiting; replays release nothing and leave no trace."""
     name = "in = sum of outcomes"
-    report.dead_letters = account.dead_letters
+    report.dead_letters, report.waiting = account.dead_letters, account.waiting
     if not account.complete:
         report.compared[name] = "not compared: the changelog was not read, or has no progress mark"
         return
-    outcomes = report.tally.released + report.tally.forecast + report.tally.suppressed + account.dead_letters
+    tally = report.tally
+    outcomes = tally.released + tally.forecast + tally.suppressed + account.dead_letters + account.waiting
     report.inputs, all_read = account.inputs, True
     if outcomes < account.inputs:
         # Offsets may be more than records: markers of transactions and compaction leave holes. The records are counted,

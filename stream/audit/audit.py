@@ -129,6 +129,8 @@ async def _one_partition(
     audited = PartitionAudit(
         task.public, partition, None if log is None else log.stored, before.stable, report.findings, ids
     )
+    if log is not None:
+        audited.held = log.held
     end = (await topics.bounds(released, partition)).end
     async for records in topics.read(released, partition, end, committed=True):
         audited.take(records)
@@ -195,4 +197,9 @@ def _note_unsure(report: Report) -> None:
         report.notes.append(
             f"the window of {unsure:,} users depends on the times of suppressed events, which are not public; "
             "the changelog's was accepted where it is possible"
+        )
+    if report.tally.users_cut_unknown:
+        report.notes.append(
+            f"several events in a row of {report.tally.users_cut_unknown:,} users were suppressed, and into how many "
+            "windows they were cut is not public; these users' beliefs and later releases were not recomputed"
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
 
 from stream.audit.findings import Findings
+from stream.audit.held import Held, read_held
 from stream.audit.partition import Public
 from stream.audit.rows import StoredRows, read_rows
 from stream.audit.world import Topics
@@ -16,6 +17,7 @@ from stream.audit.world import Topics
 _USER: Final = b"u"
 _CONTROL: Final = b"c"
 _PROGRESS: Final = b"o"
+_HELD: Final = b"h"
 _PROGRESS_BYTES: Final = 8
 
 
@@ -35,6 +37,12 @@ class PartitionLog:
     stored: StoredRows
     control: dict[str, Any] | None
     progress: int | None
+    held: Mapping[bytes, Held] = field(default_factory=dict)
+
+    @property
+    def waiting(self) -> int:
+        """How many values wait in windows; their inputs are below the progress mark."""
+        return sum([record.waiting for record in self.held.values()])
 
     @property
     def topic_id(self) -> bytes | None:
@@ -57,6 +65,7 @@ async def read_log(
     end = (await topics.bounds(topic, partition)).end
     rows: dict[bytes, tuple[bytes, int]] = {}
     marks: dict[bytes, bytes] = {}
+    held: dict[bytes, Held] = {}
     async for records in topics.read(topic, partition, end, committed=True):
         for record in records:
             key, value = record.key or b"", record.value
@@ -65,12 +74,18 @@ async def read_log(
                     rows.pop(key[1:], None)
                 else:
                     rows[key[1:]] = (value, record.offset)
+            elif key[:1] == _HELD:
+                if value:
+                    held[key[1:]] = read_held(value, record.offset)
+                else:
+                    held.pop(key[1:], None)
             elif value is not None:
                 marks[key] = value
         progress("state rows", len(records))
     where = f"{topic}, partition {partition}"
     stored = read_rows(rows, public.symbols, public.tag)
-    return PartitionLog(partition, where, stored, _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS)))
+    control, mark = _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS))
+    return PartitionLog(partition, where, stored, control, mark, held)
 
 
 def _control(text: bytes | None) -> dict[str, Any] | None:

@@ -75,6 +75,31 @@ KINDS: Final[dict[str, tuple[str, str, str]]] = {
         "what such a release tells has no bound",
         "stop the pipeline: a raw value may have been released, or another model or mechanism was at work",
     ),
+    "long_window": (
+        "windows of more values than the settings allow",
+        "a window is built for a largest number of values; what more of them tell together is not what was charged",
+        _RECOMPUTE,
+    ),
+    "wrong_place": (
+        "records whose place in their window does not follow: values are missing, or windows were split or joined",
+        "a window's values are told under one bound; in other windows they told something else than was charged",
+        _KEEP,
+    ),
+    "wrong_stretch": (
+        "windows with values of a later stretch of event time than their first",
+        "window.stretch promises that a window ends where a user's event time enters the next stretch",
+        _RECOMPUTE,
+    ),
+    "wrong_shown": (
+        "released values that are not the likeliest after what the window's channels drew",
+        "what is shown must be a function of what was drawn; any other value tells something that nobody charged",
+        "stop the pipeline: a raw value may have been released",
+    ),
+    "wrongly_held": (
+        "records of what windows hold that do not go with their user's state",
+        "values that wait may be released twice, or with other values than before a crash",
+        "restore the changelog from a replica; do not start a worker before",
+    ),
     "after_stop": (
         "records of users who had been stopped",
         "when_spent: stop promises that nothing follows a spent budget, for ever",
@@ -147,7 +172,7 @@ KINDS: Final[dict[str, tuple[str, str, str]]] = {
     ),
     "identity": (
         "outcomes that do not add up to the inputs",
-        "in = released + forecast + suppressed + dead letters + replays: an input was lost, or dealt with twice",
+        "in = released + forecast + suppressed + dead letters + replays + waiting: an input was lost, or came twice",
         _KEEP,
     ),
     "group_ahead": (

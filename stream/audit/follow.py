@@ -83,13 +83,13 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
             verdict[LOST] = missing
         while user[STEPS] < event[STEP] and user[MARKS] & ADRIFT == 0:
             belief = book.beliefs[event[USER]]
-            drift = _look_ahead(law, desk, user, belief)
+            drift = look_ahead(law, desk, user, belief)
             hidden = user[STEPS] < last_hidden
             if not hidden:
-                _enter_window(rules, user, event[TIME])
+                enter_window(rules, user, event[TIME])
             state = WITHIN if user[MARKS] & STOPPED else judge(rules, desk, user, drift)
             if hidden:
-                verdict[LOST] += _pass_hidden(rules, user, state)
+                verdict[LOST] += pass_hidden(rules, user, state)
             else:
                 verdict[WRONG] = _check(rules, desk, user, event, state, drift, verdict)
             _learn(desk, user, belief, hidden or event[OUTCOME] == FORECAST, drift)
@@ -102,7 +102,7 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
 
 
 @kernel
-def _look_ahead(law: Law, desk: Desk, user: Integers, belief: Floats) -> int:
+def look_ahead(law: Law, desk: Desk, user: Integers, belief: Floats) -> int:
     """The belief about the next value, and how far it may be off, in drift steps."""
     if user[STEPS] == 0:
         begin(law, desk.ahead)
@@ -120,7 +120,7 @@ def _look_ahead(law: Law, desk: Desk, user: Integers, belief: Floats) -> int:
 
 
 @kernel
-def _enter_window(rules: Rules, user: Integers, time: int) -> None:
+def enter_window(rules: Rules, user: Integers, time: int) -> None:
     window = time // rules.window if rules.window > 0 else 0
     if window > user[WINDOW]:
         user[WINDOW] = window
@@ -130,7 +130,7 @@ def _enter_window(rules: Rules, user: Integers, time: int) -> None:
 
 
 @kernel
-def _pass_hidden(rules: Rules, user: Integers, state: int) -> int:
+def pass_hidden(rules: Rules, user: Integers, state: int) -> int:
     """One event of which nothing was seen: 1 if something should have been."""
     stopped = user[MARKS] & STOPPED != 0
     if rules.window == 0:

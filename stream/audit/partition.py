@@ -6,8 +6,8 @@ stored steps came later; it is not audited this time, and must not be older than
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -47,6 +47,7 @@ from stream.audit.book import (
 )
 from stream.audit.findings import PLACES_SHOWN, Findings
 from stream.audit.follow import follow
+from stream.audit.held import Held, Seen, waiting_of, wrongly_held
 from stream.audit.law import Law
 from stream.audit.records import (
     BROKER_TIME,
@@ -63,6 +64,9 @@ from stream.audit.records import (
 )
 from stream.audit.repeats import IdIndex
 from stream.audit.rows import StoredRows, Truths, differences, wrong_watermarks
+from stream.audit.tally import Tally
+from stream.audit.window_book import MISPLACED, OTHER_STRETCH, TOO_LONG, WRONG_SHOWN, Windows
+from stream.audit.windows import Rows, WindowFollower, rows_of, unknown_cuts
 
 _OF_FORM: Final = (
     (OTHER_POLICY, "wrong_policy"),
@@ -80,6 +84,10 @@ _OF_EVENTS: Final = (
     (IMPOSSIBLE_VALUE, "impossible_value"),
     (AFTER_STOP, "after_stop"),
     (NOT_CERTIFIED, "not_certified"),
+    (TOO_LONG, "long_window"),
+    (MISPLACED, "wrong_place"),
+    (OTHER_STRETCH, "wrong_stretch"),
+    (WRONG_SHOWN, "wrong_shown"),
 )
 
 
@@ -94,39 +102,11 @@ class Public:
     fingerprint: bytes
     released_topic: str
     changelog_topic: str
+    windows: Windows | None = None
 
     @property
     def symbols(self) -> int:
         return int(self.law.start.shape[0])
-
-
-@dataclass
-class Tally:
-    """What one partition, or all of them, came to. Amounts in units; above epsilon on the upper and the lower side."""
-
-    records: int = 0
-    released: int = 0
-    forecast: int = 0
-    suppressed: int = 0
-    users: int = 0
-    later: int = 0
-    not_followed: int = 0
-    users_not_followed: int = 0
-    users_unsure: int = 0
-    states: int = 0
-    above_epsilon: list[int] = field(default_factory=lambda: [0, 0])
-    largest: list[int] = field(default_factory=lambda: [0, 0])
-
-    def plus(self, other: Tally) -> None:
-        for name, value in vars(other).items():
-            mine = getattr(self, name)
-            if name == "largest":
-                value = [max(pair) for pair in zip(mine, value, strict=True)]
-            elif isinstance(mine, list):
-                value = [sum(pair) for pair in zip(mine, value, strict=True)]
-            else:
-                value = mine + value
-            setattr(self, name, value)
 
 
 class PartitionAudit:
@@ -144,6 +124,9 @@ class PartitionAudit:
         self._desk: Desk = new_desk(public.symbols)
         self._book = new_book(self._known, public.symbols)
         self._last_ids = np.zeros(self._known, dtype=f"V{ID_BYTES}")
+        windows = public.windows
+        self._windows = None if windows is None else WindowFollower(public.rules, windows)
+        self.held: Mapping[bytes, Held] = {}
         self.tally = Tally()
 
     def take(self, records: Sequence[Record]) -> None:
@@ -193,17 +176,24 @@ class PartitionAudit:
         return within | (early & ~known)
 
     def _follow(self, parsed: Parsed, which: Integers) -> None:
-        events = events_of(*(column[which] for column in parsed[:5]))
+        rows = rows_of(parsed, which)
+        if self._windows is not None:
+            self._count(*self._windows.take(self._book, self._desk, rows))
+            return
         verdicts = new_verdicts(which.shape[0])
-        follow(self._public.rules, self._public.law, self._desk, self._book, events, verdicts)
+        follow(self._public.rules, self._public.law, self._desk, self._book, rows.events, verdicts)
+        self._count(rows, verdicts)
+
+    def _count(self, rows: Rows, verdicts: Integers) -> None:
+        events = rows.events
         counted = verdicts[:, WRONG] != OUT_OF_ORDER
         forecasts = int((events[counted, OUTCOME] == FORECAST).sum())
         self.tally.forecast += forecasts
         self.tally.released += int(counted.sum()) - forecasts
-        self._last_ids[events[counted, USER]] = parsed.id[which[counted]]
+        self._last_ids[events[counted, USER]] = rows.ids[counted]
         self._measure(verdicts)
         if verdicts[:, WRONG].any():
-            self._report_events(parsed.offset[which], verdicts)
+            self._report_events(rows.offsets, verdicts)
 
     def _measure(self, verdicts: Integers) -> None:
         for side, charges in enumerate((verdicts[:, COST_UPPER], verdicts[:, COST_LOWER])):
@@ -223,6 +213,10 @@ class PartitionAudit:
         """Compare with the stored states; `topic_id` is that of the raw topic, where the changelog names it."""
         self._make_room()
         users = len(self._reader.users)
+        if self._windows is not None:
+            rows, verdicts = self._windows.rest(self._book, self._desk, decided=self._stored is not None)
+            self._count(rows, verdicts)
+            self.tally.later += self._windows.left
         if self._stored is not None:
             latest = self._book.column(STEPS)[: self._known].copy()
             self._catch_up(self._stored)
@@ -231,6 +225,7 @@ class PartitionAudit:
         self.tally.users = int((book.column(STEPS)[:users] > 0).sum())
         self.tally.suppressed = int(book.column(HIDDEN)[:users].sum())
         self.tally.users_not_followed = int((book.column(MARKS)[:users] & ADRIFT != 0).sum())
+        self.tally.users_cut_unknown = unknown_cuts(book, users)
         self.tally.users_unsure = int((book.column(MARKS)[:users] & UNSURE != 0).sum())
 
     def _catch_up(self, stored: StoredRows) -> None:
@@ -243,11 +238,14 @@ class PartitionAudit:
         )
         book.users[np.flatnonzero(endless), MARKS] |= ADRIFT
         behind = np.flatnonzero(steps > book.column(STEPS)[: self._known])
-        none = np.zeros_like(behind)
-        unseen = events_of(behind, steps[behind], none, none, none + NOTHING)
-        verdicts = new_verdicts(behind.shape[0])
-        follow(self._public.rules, self._public.law, self._desk, book, unseen, verdicts)
-        lost = verdicts[:, LOST]
+        if self._windows is not None:
+            lost = self._windows.catch_up(book, self._desk, behind, steps[behind])
+        else:
+            none = np.zeros_like(behind)
+            unseen = events_of(behind, steps[behind], none, none, none + NOTHING)
+            verdicts = new_verdicts(behind.shape[0])
+            follow(self._public.rules, self._public.law, self._desk, book, unseen, verdicts)
+            lost = verdicts[:, LOST]
         self._findings.add("lost_event", int(lost.sum()), self._states_at(stored, behind[lost > 0]))
 
     def _compare(self, stored: StoredRows, latest: Integers, topic_id: bytes | None) -> None:
@@ -255,14 +253,16 @@ class PartitionAudit:
         users = np.arange(self._known)
         set_aside = [self._changelog_at(offset) for offset in stored.quarantined.values()]
         self._findings.add("quarantined_rows", len(set_aside), set_aside)
-        empty = np.flatnonzero(stored.rows["steps"] <= 0)
+        waiting = waiting_of(self.held, stored.users)
+        empty = np.flatnonzero((stored.rows["steps"] <= 0) & (waiting == 0))
         self._findings.add("state_extra", empty.shape[0], self._states_at(stored, empty))
+        self._compare_windows(stored)
         for name, rows in differences(self._book, users, stored.rows, self._public.tag).items():
             which = np.flatnonzero(rows)
             self._findings.add("state_differs", which.shape[0], self._states_at(stored, which), detail=name)
         if topic_id is None:
             return
-        visible = np.flatnonzero((latest == stored.rows["steps"]) & (latest > 0))
+        visible = np.flatnonzero((latest == stored.rows["steps"]) & (latest > 0) & (waiting == 0))
         wrong = wrong_watermarks(
             stored.rows["watermark"][visible].tolist(),
             [bytes(seen) for seen in self._last_ids[visible].tolist()],
@@ -271,6 +271,16 @@ class PartitionAudit:
             self._public.fingerprint,
         )
         self._findings.add("wrong_watermark", len(wrong), self._states_at(stored, visible[wrong]))
+
+    def _compare_windows(self, stored: StoredRows) -> None:
+        open_users = np.zeros(self._known, dtype=np.bool_)
+        if self._windows is not None:
+            open_users = self._windows.open_users(self._book)[: self._known]
+            self._windows.show_open(self._book, stored.rows["drift"])
+        cut = None if self._public.windows is None else self._public.windows.cut
+        adrift = self._book.column(MARKS)[: self._known] & ADRIFT != 0
+        wrong = wrongly_held(cut, self.held, stored, Seen(open_users, open_users | adrift))
+        self._findings.add("wrongly_held", len(wrong), [self._changelog_at(offset) for offset in wrong[:PLACES_SHOWN]])
 
     @property
     def users(self) -> Iterable[bytes]:

@@ -15,12 +15,15 @@ from beliefs.alphabet import Alphabet
 from stream import names
 from stream.audit.amounts import Integers
 from stream.audit.book import FORECAST, RELEASE
+from stream.audit.places import Places
 from stream.records.paths import MISSING, Path, getter
 
 # What may be wrong with the form of a record. Those from NO_VALUE on keep it out of the recomputation.
 OTHER_POLICY, OTHER_MODEL, STRANGE_HEADER, STRANGE_FIELD, BROKER_TIME = 1, 2, 4, 8, 16
-NO_VALUE, NO_HEADERS, NO_KEY = 32, 64, 128
-UNUSABLE: Final = NO_VALUE | NO_HEADERS | NO_KEY
+NO_VALUE, NO_HEADERS, NO_KEY, NO_PLACE = 32, 64, 128, 256
+UNUSABLE: Final = NO_VALUE | NO_HEADERS | NO_KEY | NO_PLACE
+
+Row = tuple[int, int, int, int, int, int, int, int, int]
 
 ID_BYTES: Final = 16
 _LARGEST_STEP: Final = 1 << 62
@@ -55,16 +58,20 @@ class Form:
     headers: frozenset[str]
     policy: bytes
     model: bytes
+    windows: bool = False
 
 
 class Parsed(NamedTuple):
-    """One entry a record; `form` is 0 where nothing is wrong. Entries of unusable records hold nothing else."""
+    """One entry a record; `form` is 0 where nothing is wrong. Entries of unusable records hold nothing else. `place` is
+    where in its window a record stands, packed by `stream.audit.places`.
+    """
 
     user: Integers
     step: Integers
     time: Integers
     value: Integers
     outcome: Integers
+    place: Integers
     offset: Integers
     id: NDArray[np.void]
     content: Integers
@@ -84,24 +91,26 @@ class Reader:
         flat = all(len(steps) == 1 for steps in self._allowed)
         self._names = frozenset(str(steps[0]) for steps in self._allowed) if flat else None
         self._known: dict[bytes, tuple[int, int]] = {}
-        self._own = frozenset(names.OWN_HEADERS)
+        self._own = frozenset(names.OWN_HEADERS) - (set() if self.form.windows else {names.HEADER_WINDOW})
+        self._places = Places(self.form.alphabet.size)
 
     def read(self, records: Iterable[Record]) -> Parsed:
-        rows: list[tuple[int, int, int, int, int, int, int, int]] = []
+        rows: list[Row] = []
         ids: list[bytes] = []
         for record in records:
             row, release_id = self._read_one(record)
             rows.append(row)
             ids.append(release_id)
-        columns = np.array(rows, dtype=np.int64).reshape(len(rows), 8).T
-        user, step, time, value, outcome, offset, content, form = columns.copy()
+        columns = np.array(rows, dtype=np.int64).reshape(len(rows), 9).T
+        user, step, time, value, outcome, place, offset, content, form = columns.copy()
         hashes = np.frombuffer(unhexlify(b"".join(ids)), dtype=f"V{ID_BYTES}")
-        return Parsed(user, step, time, value, outcome, offset, hashes, content, form)
+        return Parsed(user, step, time, value, outcome, place, offset, hashes, content, form)
 
-    def _read_one(self, record: Record) -> tuple[tuple[int, int, int, int, int, int, int, int], bytes]:
+    def _read_one(self, record: Record) -> tuple[Row, bytes]:
         release_id, step, outcome, wrong = self._headers(record.headers)
         value, strange = self._value(record.value)
-        wrong |= strange
+        place, misplaced = self._places.read(record.headers) if self.form.windows else (0, False)
+        wrong |= strange | (NO_PLACE if misplaced else 0)
         user = -1
         if record.key:
             user = self.users.setdefault(record.key, len(self.users))
@@ -110,7 +119,7 @@ class Reader:
         if record.timestamp < 0 or record.timestamp_type == _LOG_APPEND_TIME:
             wrong |= BROKER_TIME
         content = hash((record.key, record.value, record.timestamp, tuple(record.headers)))
-        return (user, step, record.timestamp, value, outcome, record.offset, content, wrong), release_id
+        return (user, step, record.timestamp, value, outcome, place, record.offset, content, wrong), release_id
 
     def _headers(self, headers: Sequence[tuple[str, bytes]]) -> tuple[bytes, int, int, int]:
         found = dict(headers)

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from stream.audit.amounts import nats_of
 from stream.audit.findings import Findings
-from stream.audit.partition import Tally
+from stream.audit.tally import Tally
 from stream.names import EXIT_DONE, EXIT_FAILED
 
 BLIND_SPOTS: Final = (
@@ -19,6 +19,7 @@ BLIND_SPOTS: Final = (
     "the coins of forecast_draw: a drawn forecast is checked only for being possible under the belief",
     "event times of suppressed events: where one may have opened a window unseen, every window that fits is accepted",
     "source offsets: only the release id of each user's latest input is recomputed, the others are checked to differ",
+    "why a window that waits for its end was closed before it was full: deadlines go by a clock that leaves no trace",
     "replays: an input that was read again and released nothing leaves no trace in the topics",
 )
 
@@ -31,6 +32,7 @@ class Report:
     findings: Findings = field(default_factory=Findings)
     tally: Tally = field(default_factory=Tally)
     dead_letters: int = 0
+    waiting: int = 0
     inputs: int | None = None
     uncommitted: int | None = None
     repeats_uncommitted: int = 0
@@ -57,6 +59,7 @@ class Report:
                 "forecast": tally.forecast,
                 "suppressed": tally.suppressed,
                 "dead_lettered": self.dead_letters,
+                "waiting": self.waiting,
                 "inputs": self.inputs,
                 "not_yet_audited": tally.later,
                 "not_followed": tally.not_followed,
@@ -66,6 +69,7 @@ class Report:
                 "states": tally.states,
                 "not_followed": tally.users_not_followed,
                 "window_not_determined": tally.users_unsure,
+                "cut_not_determined": tally.users_cut_unknown,
             },
             "leakage": {
                 "largest_upper_nats": nats_of(tally.largest[0]),
@@ -115,6 +119,8 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
     yield "forecasts", f"{tally.forecast:,}"
     yield "suppressed (missing steps)", f"{tally.suppressed:,}"
     yield "dead letters", f"{report.dead_letters:,}"
+    if report.waiting:
+        yield "waiting in windows", f"{report.waiting:,}"
     yield "inputs", "not known" if report.inputs is None else f"{report.inputs:,}"
     largest = " / ".join(f"{nats_of(units):.6f}" for units in tally.largest)
     yield "largest release, upper / lower", f"{largest} nat"
@@ -130,6 +136,6 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
     if tally.not_followed:
         yield (
             "not followed",
-            f"{tally.not_followed:,} events of {tally.users_not_followed:,} users, after what was found",
+            f"{tally.not_followed:,} events of {tally.users_not_followed:,} users: see what was found, and the notes",
         )
     yield from report.compared.items()

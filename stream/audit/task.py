@@ -9,9 +9,11 @@ from stream.audit.amounts import constants_by_level, units_within
 from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
-from stream.audit.law import law_of
+from stream.audit.law import Law, law_of
 from stream.audit.partition import Public
 from stream.audit.records import Form
+from stream.audit.window_book import Cut, Windows
+from stream.audit.window_law import windows_of
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
 
@@ -39,6 +41,7 @@ def public_of(settings: Settings, model: Model) -> Public:
     record, mechanism = settings.record, MECHANISMS[settings.mechanism.name]
     fingerprint = policy_fingerprint(settings, model.digest)
     epsilon = units_within(settings.mechanism.epsilon)
+    law = law_of(model.chain)
     return Public(
         form=Form(
             alphabet=model.alphabet,
@@ -47,6 +50,7 @@ def public_of(settings: Settings, model: Model) -> Public:
             headers=frozenset(record.headers),
             policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
             model=f"{VERSION}:{model.digest[:8]}".encode(),
+            windows=settings.window is not None,
         ),
         rules=Rules(
             mechanism=mechanism,
@@ -57,9 +61,17 @@ def public_of(settings: Settings, model: Model) -> Public:
             window=settings.budget.window or 0,
             when_spent=WHEN_SPENT[settings.budget.when_spent],
         ),
-        law=law_of(model.chain),
+        law=law,
+        windows=_windows(settings, law, epsilon),
         tag=int(model.digest[:8], 16),
         fingerprint=fingerprint,
         released_topic=settings.kafka.released_topic,
         changelog_topic=settings.changelog_topic,
     )
+
+
+def _windows(settings: Settings, law: Law, epsilon: int) -> Windows | None:
+    window = settings.window
+    if window is None:
+        return None
+    return windows_of(Cut(window.events, window.stretch or 0, window.order == "natural"), law, epsilon)

@@ -10,7 +10,7 @@ import live_kafka
 import pytest
 from broker import Broker
 from fault_recount import header
-from fault_stage import Stage, a_stage, assert_stops, teller, under_load
+from fault_stage import Stage, a_stage, assert_audited, assert_stops, teller, under_load
 
 from stream.names import CHANGELOG_HELD_PREFIX
 
@@ -52,6 +52,7 @@ async def test_windows_under_kills_and_a_rebalance(
         assert counted.faults.found == {}, counted
         assert (counted.inputs, counted.suppressed) == (stage.feeder.fed, 0)
         assert counted.released > 0
+        await assert_audited(stage, worker, counted)
         await _assert_sealed(stage)
         await assert_stops(stage, worker, second)
 

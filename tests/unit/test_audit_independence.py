@@ -19,6 +19,7 @@ ENGINE = (
     "beliefs.leakage",
     "stream.step",
     "stream.state",
+    "stream.windows",
     "stream.release_ids",
     "stream.pipeline",
     "stream.promise",

@@ -186,6 +186,7 @@ def parsed(ids: list[int], values: list[int], contents: list[int]) -> Parsed:
         none,
         np.array(values),
         none,
+        none,
         np.arange(count),
         np.frombuffer(text, dtype="V16"),
         np.array(contents),

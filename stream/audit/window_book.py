@@ -1,0 +1,108 @@
+"""What the auditor keeps to follow windows, beside the book of single releases: three more columns of an event, more
+that can be wrong, and the windows that are open.
+
+A window's values are told under one bound. With `natural` each is shown when it comes, and the window is open in
+between; otherwise all are shown together when the window ends.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stream.audit.amounts import Floats, Integers
+from stream.audit.law import Law
+
+LONGEST = 64
+"""No window holds more values."""
+
+# Columns of the events' table after those of single releases: which value of its window, of how many (-1 = not said),
+# and what came out of the channel (-1 = nothing).
+NTH, LENGTH, DRAWN = 5, 6, 7
+NOTHING_DRAWN = -1
+
+# What else may be wrong with an event; the bits of single releases are below these.
+TOO_LONG, MISPLACED, OTHER_STRETCH, WRONG_SHOWN = 1 << 20, 1 << 21, 1 << 22, 1 << 23
+WAITS = 1 << 30
+"""Not wrong: the rest of its window has not been read yet."""
+
+UNKNOWN_CUT = 1 << 8
+"""Mark of a user: several events were suppressed, and into how many windows they were cut is not public."""
+
+# Columns of the plans: the coin's share, the first cap, by how much both lean to the safe side.
+SHARE, FIRST_CAP, LEAN = range(3)
+
+# Columns of the open windows: values so far (0 = none is open), time of the first, level and drift that it was built
+# for, what it told, and whether it opened a window of the budget; then the cap that is left and the extremes.
+COUNT, FIRST_TIME, LEVEL, DRIFT_BEFORE, TOLD_UPPER, TOLD_LOWER, ROLLED = range(7)
+CAP_LEFT, HIGHEST, LOWEST = range(3)
+
+
+class Cut(NamedTuple):
+    """How the settings cut windows; a stretch of 0 is none, otherwise milliseconds."""
+
+    events: int
+    stretch: int
+    natural: bool
+
+
+class Windows(NamedTuple):
+    """All that is public about the windows. `after[first[x]:first[x + 1]]` are the values that may follow x, ascending,
+    and `chance` their probabilities. `units` are what a window is built for at each level of drift, `plans` its numbers
+    by level and length, `orders` the order of its positions by length.
+    """
+
+    cut: Cut
+    law: Law
+    first: Integers
+    after: Integers
+    chance: Floats
+    units: Integers
+    plans: Floats
+    orders: Integers
+
+
+class Strip(NamedTuple):
+    """Scratch space for one window. Rows are positions: what the release of a position tells about it; its law before
+    the window; what comes from the positions before it; from those behind it; and what it passes on to those before.
+    """
+
+    told: Floats
+    blind: Floats
+    forth: Floats
+    back: Floats
+    tail: Floats
+    own: Floats
+    mixed: Floats
+    row: Floats
+    numbers: Floats
+    rows: Integers
+
+
+class Opened(NamedTuple):
+    """The open windows, a row a user: marks, amounts, and the last value's law before the window and with what its
+    channels said.
+    """
+
+    marks: Integers
+    amounts: Floats
+    blind: Floats
+    own: Floats
+
+
+def new_strip(symbols: int) -> Strip:
+    told, blind, forth, back, tail = (np.zeros((LONGEST, symbols)) for _ in range(5))
+    own, mixed, row = (np.zeros(symbols) for _ in range(3))
+    rows = np.zeros(LONGEST, dtype=np.int64)
+    return Strip(told, blind, forth, back, tail, own, mixed, row, np.zeros(6), rows)
+
+
+def new_opened(users: int, symbols: int) -> Opened:
+    marks = np.zeros((users, 7), dtype=np.int64)
+    return Opened(marks, np.zeros((users, 3)), np.zeros((users, symbols)), np.zeros((users, symbols)))
+
+
+def grown_opened(opened: Opened, users: int) -> Opened:
+    more = new_opened(users - opened.marks.shape[0], opened.own.shape[1])
+    return Opened(*(np.concatenate(pair) for pair in zip(opened, more, strict=True)))

@@ -1,0 +1,92 @@
+"""The auditor's own arithmetic of windows against the engine's, bit for bit: plans, orders, laws, factors, charges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from audit_world import model_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beliefs.forward import chain_arrays, reversed_arrays
+from beliefs.rounding import UNITS_PER_NAT, log_units_up
+from mechanisms.contract import LEVEL_UNKNOWN, design_units
+from mechanisms.sequence.window import (
+    LEAST_CAP,
+    LENGTH_MAX,
+    coins_needed,
+    new_room,
+    new_tools,
+    plan_of,
+    ratios_of,
+    release_window,
+)
+from mechanisms.sequence.window_order import bisected
+from stream.audit import window_law
+from stream.audit.book import new_desk
+from stream.audit.law import law_of
+from stream.audit.window_book import DRAWN, FIRST_CAP, LEAN, LONGEST, SHARE, Cut, new_strip
+
+
+def test_limits_are_those_of_the_engine() -> None:
+    assert (LONGEST, window_law.LEAST_CAP) == (LENGTH_MAX, LEAST_CAP)
+
+
+@pytest.mark.parametrize("length", range(1, LENGTH_MAX + 1))
+def test_the_order_is_that_of_the_engine(length: int) -> None:
+    assert window_law.order_of(length) == list(bisected(length))
+
+
+@given(st.integers(min_value=200, max_value=32 * UNITS_PER_NAT), st.sampled_from([1, 3, 64]))
+@settings(max_examples=30, deadline=None)
+def test_plans_are_those_of_the_engine(epsilon: int, events: int) -> None:
+    symbols = 3
+    windows = window_law.windows_of(Cut(events, 0, False), law_of(model_of(symbols).chain), epsilon)
+    for level in (0, 1, 17, LEVEL_UNKNOWN):
+        units = design_units(epsilon, level)
+        assert windows.units[level] == units
+        if units > 0:
+            plan = plan_of(units / UNITS_PER_NAT, events, symbols)
+            ours = windows.plans[level, events]
+            assert (ours[SHARE], ours[FIRST_CAP], ours[LEAN]) == (plan.covered / 2**62, plan.cap, plan.shave)
+
+
+@given(
+    st.floats(min_value=1.0, max_value=1e9),
+    st.floats(min_value=0.0, max_value=1.0),
+    st.floats(min_value=0.01, max_value=20.0),
+)
+@settings(max_examples=100, deadline=None)
+def test_what_a_window_told_is_what_the_engine_charges(highest: float, lowest: float, nats: float) -> None:
+    plan = plan_of(nats, 7, 4)
+    ours = np.array([plan.covered / 2**62, plan.cap, plan.shave])
+    expected = tuple(log_units_up(ratio) for ratio in ratios_of(plan, highest, lowest))
+    assert window_law.told_units(ours, highest, lowest) == expected
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 13, 64])
+@pytest.mark.parametrize(("symbols", "sparse"), [(1, False), (3, False), (3, True), (20, False), (20, True)])
+def test_a_window_is_replayed_from_what_was_drawn(length: int, symbols: int, sparse: bool) -> None:
+    """Priors, factors, beliefs and extremes of windows that the engine releases, from the drawn values alone."""
+    chain = model_of(symbols, sparse=sparse).chain
+    arrays, source = chain_arrays(chain), np.random.default_rng(length)
+    tools, room = new_tools(arrays, reversed_arrays(chain)), new_room(LENGTH_MAX, symbols)
+    windows = window_law.windows_of(Cut(length, 0, False), law_of(chain), 2 * UNITS_PER_NAT)
+    desk, strip, shown = new_desk(symbols), new_strip(symbols), np.zeros(length, dtype=np.int64)
+    engine, ours = plan_of(windows.units[0] / UNITS_PER_NAT, length, symbols), windows.plans[0, length]
+    strip.rows[:] = np.arange(LONGEST)
+    for _ in range(10):
+        start = source.dirichlet(np.ones(symbols))
+        values = source.integers(symbols, size=length)
+        coins = source.integers(1 << 64, size=coins_needed(length), dtype=np.uint64)
+        extremes = release_window(engine, tools, start, values, coins, room, shown)
+        desk.ahead[:] = start
+        events = np.zeros((length, 8), dtype=np.int64)
+        events[:, DRAWN] = room.drawn[:length]
+        assert window_law.replay(windows, ours, events, desk, strip, length) == extremes
+        assert np.array_equal(strip.blind[:length], room.priors[:length])
+        for at in range(length):
+            window_law.meet(at, length, strip)
+            assert np.array_equal(strip.own, room.beliefs[at])
+            window_law.mix(ours[SHARE], strip.blind[at], strip.own, strip.mixed)
+            assert window_law.top(strip.mixed) == shown[at]
