@@ -89,7 +89,7 @@ class View:
             self._live.update(self._panel(now), refresh=True)
 
     def _panel(self, now: Figures) -> Panel:
-        parts = [traffic(now), Text(), told(now), Text(), useful(now)]
+        parts: list[Table | Text] = [traffic(now), Text(), told(now), Text(), useful(now)]
         if now.beside is not None:
             parts += [Text(), in_windows(now.beside)]
         return Panel(
