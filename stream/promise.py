@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from beliefs import model_file
 from beliefs.alphabet import Alphabet
 from beliefs.forward import ChainArrays, chain_arrays
 from beliefs.model_file import Model
@@ -62,7 +61,7 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
         policy=compile_policy(settings, model),
         policy_version=settings.policy_version,
         policy_fingerprint=policy_fingerprint(settings, model.digest),
-        model_version=model_file.VERSION,
+        model_version=model.version,
         model_short=model.short,
         epoch_key=ring.current.secret,
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from beliefs.model_file import VERSION, Model
+from beliefs.model_file import Model
 from stream.audit.amounts import constants_by_level, units_within
 from stream.audit.audit import Task
 from stream.audit.book import MECHANISMS, PUBLISHED, WHEN_SPENT, Rules
@@ -46,7 +46,7 @@ def public_of(settings: Settings, model: Model) -> Public:
             public=record.public,
             headers=frozenset(record.headers),
             policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
-            model=f"{VERSION}:{model.digest[:8]}".encode(),
+            model=f"{model.version}:{model.digest[:8]}".encode(),
         ),
         rules=Rules(
             mechanism=mechanism,
