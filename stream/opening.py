@@ -65,7 +65,7 @@ def load_model(file: Path) -> Model:
 
 def _model(settings: Settings, file: Path, problems: list[Problem]) -> Model | None:
     try:
-        return load_model(Path(settings.model))
+        return load_model(Path(settings.model.file))
     except ModelRefused as error:
         found = f"{error.where}: {error.why}"
         problems.append(_problem(file, ("model",), found, "a model file that can be used", error.fix))
@@ -90,7 +90,7 @@ def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Pr
     mechanism = settings.mechanism
     if MECHANISMS[mechanism.name].holds_epsilon or mechanism.accept_unbounded:
         return
-    needed, least = belief_floor(mechanism.epsilon), least_belief(model.chain)
+    needed, least = belief_floor(mechanism.epsilon), least_belief(model.chain, settings.model.step)
     if least < needed:
         found = f"{mechanism.name} with a model whose beliefs may fall to {least:.3g}"
         allowed = f"beliefs of at least 1/(e^epsilon + 1) = {needed:.3g}; below that it tells more than epsilon"
@@ -103,21 +103,26 @@ def belief_floor(epsilon: float) -> float:
     return 1.0 / (math.exp(epsilon) + 1.0)
 
 
-def least_belief(chain: Chain) -> float:
-    """A bound below every belief that can be positive, whatever was released before.
+def least_belief(chain: Chain, step: int | None = None) -> float:
+    """A bound below every belief in a value that can be positive, whatever was released before.
 
-    A predicted belief in y is an average of the column of y over the states before it, so it is at least the column's
-    smallest entry; a value that can never occur has no belief at all.
+    A predicted belief in y is an average over the states before it of what leads from there to y, so it is at least the
+    smallest of these; a value that can never occur has no belief at all. By the clock a second event within a step is
+    not predicted: its belief is what a release has left, for which there is no bound.
     """
-    columns = np.zeros(chain.size)
-    smallest = np.full(chain.size, np.inf)
+    if step is not None:
+        return 0.0
+    ways = np.zeros(chain.symbols)
+    smallest = np.full(chain.symbols, np.inf)
     for state in range(chain.size):
         following, probabilities = chain.row(state)
-        columns[following] += 1
-        smallest[following] = np.minimum(smallest[following], probabilities)
-    smallest[columns < chain.size] = 0.0
-    possible = (columns > 0) | (chain.start > 0)
-    smallest[columns == 0] = np.inf
+        values = chain.symbol_of[following]
+        ways[values] += 1
+        smallest[values] = np.minimum(smallest[values], probabilities)
+    smallest[ways < chain.size] = 0.0
+    possible = ways > 0
+    possible[chain.symbol_of[chain.start > 0]] = True
+    smallest[ways == 0] = np.inf
     positive_start = chain.start[chain.start > 0]
     return float(min(smallest[possible].min(initial=np.inf), positive_start.min(initial=np.inf)))
 
@@ -126,7 +131,7 @@ def _warnings(settings: Settings, model: Model) -> list[str]:
     warnings = []
     mechanism = settings.mechanism
     floor = belief_floor(mechanism.epsilon)
-    if not MECHANISMS[mechanism.name].holds_epsilon and least_belief(model.chain) < floor:
+    if not MECHANISMS[mechanism.name].holds_epsilon and least_belief(model.chain, settings.model.step) < floor:
         warnings.append(
             f"{mechanism.name} tells more than epsilon = {mechanism.epsilon:g} whenever a belief is below {floor:.3g}; "
             "what it really tells is counted and charged, but not bounded by epsilon"

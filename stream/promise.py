@@ -81,4 +81,6 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
         window=settings.budget.window or 0,
         when_spent=WHEN_SPENT[settings.budget.when_spent],
         model_tag=model.tag,
+        interval=settings.model.step or 0,
+        most_steps=settings.model.most,
     )

@@ -96,8 +96,12 @@ class Public:
     changelog_topic: str
 
     @property
-    def symbols(self) -> int:
+    def states(self) -> int:
         return int(self.law.start.shape[0])
+
+    @property
+    def symbols(self) -> int:
+        return int(self.law.begin.shape[0]) - 1
 
 
 @dataclass
@@ -141,8 +145,8 @@ class PartitionAudit:
         numbers = [] if stored is None else [*stored.users, *stored.quarantined]
         self._reader = Reader(public.form, {user: number for number, user in enumerate(numbers)})
         self._set_aside = len(numbers) - self._known
-        self._desk: Desk = new_desk(public.symbols)
-        self._book = new_book(self._known, public.symbols)
+        self._desk: Desk = new_desk(public.states, public.symbols)
+        self._book = new_book(self._known, public.states)
         self._last_ids = np.zeros(self._known, dtype=f"V{ID_BYTES}")
         self.tally = Tally()
 

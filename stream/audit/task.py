@@ -56,6 +56,8 @@ def public_of(settings: Settings, model: Model) -> Public:
             budget=units_within(settings.budget.nats),
             window=settings.budget.window or 0,
             when_spent=WHEN_SPENT[settings.budget.when_spent],
+            interval=settings.model.step or 0,
+            most_steps=settings.model.most,
         ),
         law=law_of(model.chain),
         tag=int(model.digest[:8], 16),

@@ -17,7 +17,7 @@ from beliefs.chain import Chain
 from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
-from stream.state import HEAD_WORDS
+from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, new_users
 from stream.step import FORECAST, RELEASED, Events, Policy, Releases, advance, new_bench
 
 Integers = NDArray[np.int64]
@@ -25,6 +25,7 @@ Integers = NDArray[np.int64]
 DAY_MS: Final = 86_400_000
 MOST_USERS: Final = 256
 MOST_EVENTS_OF_A_DAY: Final = 20_000
+MOST_MOVES: Final = 100_000
 
 _VALUES: Final = hashlib.sha256(b"sottovoce explain: values").digest()
 _COINS: Final = hashlib.sha256(b"sottovoce explain: coins").digest()
@@ -49,51 +50,59 @@ class Expectation:
     largest: float
 
 
-def without_budget(policy: Policy, chain: Chain) -> Expectation:
-    """What single releases do when the budget never runs out."""
-    users, steps = _size(chain, 100)
-    return _simulate(policy._replace(budget=INFINITE), chain, users, steps, DAY_MS)
+def without_budget(policy: Policy, chain: Chain, spacing: int = DAY_MS) -> Expectation:
+    """What single releases do when the budget never runs out; by the clock it matters how far apart events are."""
+    longest = int(_moves(policy, 2, spacing)[0])
+    events = max(10, min(100, MOST_MOVES // max(longest, 1)))
+    return _simulate(policy._replace(budget=INFINITE), chain, events, spacing)
 
 
 def one_day(policy: Policy, chain: Chain, events_per_day: int) -> Expectation:
     """What happens to one user's first day of so many events, evenly spaced."""
-    users, steps = _size(chain, min(events_per_day, MOST_EVENTS_OF_A_DAY))
-    return _simulate(policy, chain, users, steps, DAY_MS // max(events_per_day, 1))
+    events = min(events_per_day, MOST_EVENTS_OF_A_DAY)
+    return _simulate(policy, chain, events, DAY_MS // max(events_per_day, 1))
 
 
-def _size(chain: Chain, steps: int) -> tuple[int, int]:
+def _users(chain: Chain, steps: int) -> int:
     """As many users as a second or so of work allows: a step costs about as much as the chain has transitions."""
     work = 40_000_000 // (steps * (400 + int(chain.data.shape[0])))
-    return max(4, min(MOST_USERS, work)), steps
+    return max(4, min(MOST_USERS, work))
 
 
-def _simulate(policy: Policy, chain: Chain, users: int, steps: int, spacing: int) -> Expectation:
-    values = _values(chain, users, steps)
-    states = np.zeros((users, HEAD_WORDS), dtype=np.int64)
-    states[:, 1] = -1  # no offset has been carried out yet
-    codes = np.zeros((users, chain.size), dtype=np.uint32)
+def _simulate(policy: Policy, chain: Chain, steps: int, spacing: int) -> Expectation:
+    reached = np.concatenate([[0], np.cumsum(_moves(policy, steps, spacing))]).astype(np.int64)
+    users = _users(chain, int(reached[-1]) + 1)
+    values = chain.symbol_of[_states(chain, users, int(reached[-1]) + 1)[:, reached]]
+    heads, codes = new_users(users, chain.size, CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS)
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
-    releases = advance(
-        policy, chain_arrays(chain), new_bench(chain.size), states, codes, events, keystream(_COINS, 0, users * steps)
-    )
+    bench = new_bench(chain.size, chain.symbols)
+    releases = advance(policy, chain_arrays(chain), bench, heads, codes, events, keystream(_COINS, 0, users * steps))
     return _summary(releases, events, users, steps)
 
 
-def _values(chain: Chain, users: int, steps: int) -> Integers:
+def _moves(policy: Policy, events: int, spacing: int) -> Integers:
+    """How many steps the model takes before each event but the first."""
+    if not policy.interval:
+        return np.ones(events - 1, dtype=np.int64)
+    index = np.arange(events, dtype=np.int64) * spacing // policy.interval
+    return np.minimum(np.diff(index), policy.most_steps)
+
+
+def _states(chain: Chain, users: int, steps: int) -> Integers:
     """Paths of the chain, one row a user."""
     uniform = _uniform(users * steps).reshape(users, steps)
     start = np.cumsum(chain.start)
     rows = {state: chain.row(state) for state in range(chain.size)}
     sums = {state: np.cumsum(probabilities) for state, (_, probabilities) in rows.items()}
-    values = np.zeros((users, steps), dtype=np.int64)
+    paths = np.zeros((users, steps), dtype=np.int64)
     for user in range(users):
         state = _place(start, uniform[user, 0])
-        values[user, 0] = state
+        paths[user, 0] = state
         for step in range(1, steps):
             state = int(rows[state][0][_place(sums[state], uniform[user, step])])
-            values[user, step] = state
-    return values
+            paths[user, step] = state
+    return paths
 
 
 def _place(sums: NDArray[np.float64], point: float) -> int:

@@ -49,6 +49,8 @@ _WHEN_USED: Final[dict[str, str]] = {
     "kafka.sasl.password.environment": "KAFKA_PASSWORD",
     "kafka.group_instance": "worker-1",
     "record.user.path": "$.user",
+    "model.file": "model.json",
+    "model.step": "10m",
     "record.event_time.path": "$.time",
     "record.event_time.unit": "ms",
     "keys.environment": "SOTTOVOCE_KEYS",

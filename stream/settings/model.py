@@ -17,6 +17,7 @@ from stream.settings.kinds import (
     FieldPath,
     FileName,
     SessionTimeout,
+    Step,
     Topic,
     Version,
     Window,
@@ -28,6 +29,8 @@ class Section(BaseModel):
 
     # One word that may stand instead of the whole section, and what it stands for.
     shorthand: ClassVar[dict[str, dict[str, Any]]] = {}
+    # Or the field that any plain text stands for.
+    text_is: ClassVar[str | None] = None
 
 
 class PipelineSettings(Section):
@@ -157,6 +160,25 @@ class RecordSettings(Section):
     )
 
 
+class ModelSettings(Section):
+    """What everybody may know about how the values of the protected field follow one another."""
+
+    text_is: ClassVar[str | None] = "file"
+
+    file: FileName = Field(description="the model file")
+    step: Step = Field(
+        default=None,
+        description=(
+            "event: the model takes one step for each event; or a duration: one for each such interval of event time, "
+            "so that silence moves the belief on"
+        ),
+    )
+    most: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        default=1_000,
+        description="where step is a duration, the most steps between two events, however long the silence",
+    )
+
+
 class MechanismSettings(Section):
     """How a value is hidden."""
 
@@ -236,7 +258,7 @@ class Settings(Section):
     pipeline: PipelineSettings = Field(description="which pipeline this is")
     kafka: KafkaSettings = Field(description="where the records come from and go to")
     record: RecordSettings = Field(description="what a raw record looks like, and which parts may be seen afterwards")
-    model: FileName = Field(
+    model: ModelSettings = Field(
         description="the model file: the values of the protected field and how they follow one another"
     )
     mechanism: MechanismSettings = Field(description="how a value is hidden")
