@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from beliefs.chain import Chain
+from beliefs.clock import LEAST_CHANCE
 from beliefs.model_file import InvalidModel, Model, parse
 from mechanisms.registry import MECHANISMS
 from stream.errors import ConfigurationRefused, KeyRefused, ModelRefused, Problem
 from stream.keys import KeyRing, load_keys
 from stream.promise import Promise, compile_promise
 from stream.settings.checks import is_loopback
+from stream.settings.kinds import write_duration
 from stream.settings.load import load_settings, problem_at
 from stream.settings.model import Settings
 
@@ -43,6 +45,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     ring = _keys(settings, file, environment, problems)
     if model is not None:
         _check_bound(settings, model, file, problems)
+        _check_clock(settings, model, file, problems)
     if problems or model is None or ring is None:
         raise ConfigurationRefused(str(file), problems)
     promise = compile_promise(settings, model, ring)
@@ -96,6 +99,16 @@ def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Pr
         allowed = f"beliefs of at least 1/(e^epsilon + 1) = {needed:.3g}; below that it tells more than epsilon"
         fix = "use name: optimal, which keeps epsilon for every belief; or add accept_unbounded: true"
         problems.append(_problem(file, ("mechanism", "name"), found, allowed, fix))
+
+
+def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+    """Many steps without an event in between must not turn what is possible into a zero."""
+    least = min(float(model.chain.data.min()), float(model.chain.start[model.chain.start > 0].min()))
+    if settings.model.step is not None and least < LEAST_CHANCE:
+        found = f"a step of {write_duration(settings.model.step)} with a model that holds a probability of {least:.3g}"
+        allowed = f"positive probabilities of at least {LEAST_CHANCE:.3g} beside a clock"
+        fix = "write 0 for what cannot happen, or a larger probability; or step: event"
+        problems.append(_problem(file, ("model", "step"), found, allowed, fix))
 
 
 def belief_floor(epsilon: float) -> float:

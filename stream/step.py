@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.checks import require
-from beliefs.clock import steps_between
+from beliefs.clock import carry_over, steps_between
 from beliefs.forward import (
     ChainArrays,
     condition_into,
@@ -189,9 +189,9 @@ def _predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Intege
         drift = (head[WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN
         if policy.interval > 0:
             steps = steps_between(head[CLOCK], time // policy.interval, policy.most_steps)
-            _predict_steps(chain, bench, steps)
+            exact = _predict_steps(chain, bench, steps)
             head[CLOCK] = max(head[CLOCK], time // policy.interval)
-            drift = drifts.after_steps(drift, steps, chain.contraction, chain.span)
+            drift = drifts.after_steps(drift, steps, chain.contraction, chain.span) if exact else DRIFT_UNKNOWN
         else:
             predict_into(bench.posterior, chain, bench.ahead)
             drift = drifts.after_an_event(drift, head[STEPS], chain.contraction, chain.span)
@@ -201,17 +201,18 @@ def _predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Intege
 
 
 @kernel
-def _predict_steps(chain: ChainArrays, bench: Bench, steps: int) -> None:
-    """From `bench.posterior`, so many steps on, into `bench.ahead`."""
+def _predict_steps(chain: ChainArrays, bench: Bench, steps: int) -> bool:
+    """From `bench.posterior`, so many steps on, into `bench.ahead`; False if a mass became too small on the way."""
+    exact = True
     if steps == 0:
         for s in range(bench.ahead.shape[0]):
             bench.ahead[s] = bench.posterior[s]
         normalise(bench.ahead)
     for step in range(steps):
         if step > 0:
-            for s in range(bench.ahead.shape[0]):
-                bench.posterior[s] = bench.ahead[s]
+            exact = carry_over(bench.ahead, bench.posterior) and exact
         predict_into(bench.posterior, chain, bench.ahead)
+    return exact
 
 
 @kernel

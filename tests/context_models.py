@@ -8,9 +8,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from beliefs.chain import Row
+from beliefs.chain import Chain, Row
 from beliefs.contexts import Context
 from beliefs.simplex import Vector
+
+DETOUR = Chain.from_sparse(
+    [1.0, 0.0, 0.0, 0.0, 0.0],
+    [([1, 2], [1e-100, 1.0]), ([3, 4], [1.0, 1e-100]), ([3], [1.0]), ([4], [1.0]), ([4], [1.0])],
+)
+"""From 0 everything ends in 4 with the third step, having been there with 1e-200, below 2^-512, after the second."""
 
 
 def law_of(probabilities: Sequence[float]) -> Row:

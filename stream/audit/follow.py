@@ -124,7 +124,11 @@ def _look_ahead(rules: Rules, law: Law, desk: Desk, user: Integers, belief: Floa
 
 @kernel
 def _let_time_pass(rules: Rules, law: Law, desk: Desk, user: Integers, belief: Floats, time: int) -> int:
-    """One prediction for each interval that has begun, up to the most; where none has, the belief is as it was."""
+    """One prediction for each interval that has begun, up to the most; where none has, the belief is as it was.
+
+    A mass that a further prediction begins with is kept at 2^-512 at least, and if it was less, nothing is known of how
+    far the belief may be off.
+    """
     for s in range(belief.shape[0]):
         desk.states[s] = belief[s]
     left = min(time // rules.interval - user[CLOCK], rules.most_steps)
@@ -134,9 +138,12 @@ def _let_time_pass(rules: Rules, law: Law, desk: Desk, user: Integers, belief: F
         return min(drift + DOUBLES, DRIFT_UNKNOWN)
     while left > 0:
         for _ in range(min(left, law.span)):
-            foresee(law, belief, desk.states)
             for s in range(belief.shape[0]):
                 belief[s] = desk.states[s]
+                if 0.0 < belief[s] < 2.0**-512:
+                    belief[s] = 2.0**-512
+                    drift = DRIFT_UNKNOWN
+            foresee(law, belief, desk.states)
         if drift != DRIFT_UNKNOWN:
             if left >= law.span:
                 drift = shrunk(drift, law.contraction)

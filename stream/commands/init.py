@@ -123,7 +123,8 @@ def _section(section: type[Section], prefix: str, pipeline: str, *, live: bool, 
 
 
 def _long_form(section: type[Section], place: str, pipeline: str, level: int) -> Iterator[str]:
-    yield from _comment(f"or, instead of that word, a section {place.rpartition('.')[2]} with:", level)
+    word = "text" if section.text_is else "word"
+    yield from _comment(f"or, instead of that {word}, a section {place.rpartition('.')[2]} with:", level)
     yield from _section(section, f"{place}.", pipeline, live=False, level=level + 1)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from context_models import law_of
+from context_models import DETOUR, law_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from step_help import Run, events_of, part, policy_of, sticky_chain
@@ -16,6 +16,7 @@ from test_step_laws import BOUNDED, log_units
 from beliefs import belief as definition
 from beliefs.chain import Chain
 from beliefs.checks import InvariantBroken
+from beliefs.clock import LEAST_MASS, carry_over
 from beliefs.contexts import chain_of
 from beliefs.rounding import UNITS_PER_NAT, budget_units
 from mechanisms import registry
@@ -215,6 +216,35 @@ def test_a_silence_moves_the_belief_on_by_at_most_the_bound() -> None:
     assert by_clock(0, 5000).codes.tolist() == by_clock(0, 10**12).codes.tolist()
     assert by_clock(0, 4999).codes.tolist() != by_clock(0, 5000).codes.tolist()
     assert by_clock(0, 10**12, most=6).codes.tolist() == by_clock(0, 6000, most=7).codes.tolist()
+
+
+VANISHING = Chain.from_sparse(
+    [1.0] + [0.0] * 39, [([s, s + 1], [1 - 1e-20, 1e-20]) if s < 39 else ([39], [1.0]) for s in range(40)]
+)
+
+
+@pytest.mark.parametrize(("steps", "unknown"), [(1, False), (7, True), (25, True), (39, True), (1000, True)])
+def test_what_is_possible_is_never_lost_as_a_zero(steps: int, unknown: bool) -> None:
+    """After 39 steps the last state has 10^-780: no double is so small, and 0 would call it impossible."""
+    run = Run(policy_of(budget=0, interval=1000, most_steps=1000), VANISHING, users=1)
+    run.block(at(0, 1000 * steps))
+    assert (run.codes[0] > 0).tolist() == [s <= steps for s in range(40)]
+    assert (drift_of(run.heads)[0] == DRIFT_UNKNOWN) == unknown
+
+
+def test_what_was_too_small_on_the_way_makes_the_drift_unknown() -> None:
+    run = Run(policy_of(budget=0, interval=1000), DETOUR, users=1)
+    run.block(at(0, 3000))
+    assert decoded(run).tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
+    assert drift_of(run.heads)[0] == DRIFT_UNKNOWN
+
+
+def test_between_two_steps_a_mass_may_be_small_without_being_raised() -> None:
+    """1e-20 to the seventh is below the smallest code, which is what is kept, but far above 2^-512."""
+    ahead, belief = np.array([0.0, 2.0**-511, 2.0**-513, 1.0]), np.zeros(4)
+    assert not carry_over(ahead, belief)
+    assert belief.tolist() == [0.0, 2.0**-511, LEAST_MASS, 1.0]
+    assert carry_over(ahead[[0, 1, 3]], belief[:3])
 
 
 def test_one_event_in_each_interval_is_one_step_for_each_event() -> None:

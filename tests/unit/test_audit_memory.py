@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from audit_world import Row, Run, add_to_word, codes, differing, run
-from context_models import law_of, random_contexts
+from context_models import DETOUR, law_of, random_contexts
 
 from beliefs.alphabet import Categories
 from beliefs.chain import CONTRACTION_ONE
 from beliefs.contexts import Context, chain_of
 from beliefs.forward import chain_arrays
-from beliefs.model_file import Model, parse, serialise_contexts
+from beliefs.model_file import Model, parse, serialise, serialise_contexts
 from stream.audit.follow import KEPT_SHORT, _after_one, shrunk
 from stream.audit.law import law_of as audited_law_of
 from stream.drift import after_an_event
@@ -66,6 +66,16 @@ def test_it_agrees_by_the_clock(mechanism: str, when_spent: str, order: int, ste
     model = remembering(3, order) if order > 1 else None
     settings: dict[str, Any] = {"mechanism": mechanism, "when_spent": when_spent, "step": step, "most": most}
     assert agrees(run(3, events=1200, users=12, model=model, **settings))
+
+
+def test_it_agrees_where_a_mass_was_too_small_between_two_steps() -> None:
+    """Nothing small is left in what is kept then: only the drift tells that there was something."""
+    model = parse(serialise(Categories([f"act{x}" for x in range(5)]), DETOUR, {}))
+    finished = run(5, events=300, users=12, model=model, step="1s", most=3, nats="unlimited")
+    states = [one.value or b"" for one in finished.states() if (one.key or b"")[:1] == b"u"]
+    unknown = [row for row in states if row[60:64] == b"\xff" * 4]
+    assert any(row[48] == 2 and row[72:88] == bytes(16) for row in unknown)  # one jump over three steps
+    assert agrees(finished)
 
 
 def test_the_clock_changes_what_is_released() -> None:

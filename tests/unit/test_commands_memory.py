@@ -126,6 +126,17 @@ def test_a_model_file_of_another_kind_is_refused_at_its_line(house: Path) -> Non
     assert "contexts[2].context: entry 1 is no value" in " ".join(refused.stderr.split())
 
 
+@pytest.mark.parametrize(("start", "chance"), [(0.5, 1e-130), (1e-130, 0.5)])
+def test_a_probability_next_to_nothing_is_refused_beside_a_clock(house: Path, start: float, chance: float) -> None:
+    chain = Chain.from_dense([start, 1 - start, 0.0], [[chance, 1 - chance, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    (house / "model.json").write_bytes(serialise(ALPHABET, chain, {}))
+    assert run("validate", house / "c.yaml").exit_code == EXIT_DONE
+    refused = run("validate", with_clock(house))
+    assert refused.exit_code == EXIT_REFUSED
+    assert "a probability of 1e-130" in " ".join(refused.stderr.split())
+    assert "model.step" in refused.stderr
+
+
 def test_the_least_belief_of_contexts_is_the_least_chance_after_any_state() -> None:
     assert least_belief(chain_of(START, LAWS)) == 0.125
     assert least_belief(chain_of(np.array([1.0, 0.0, 0.0]), LAWS)) == 0.125
