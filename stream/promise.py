@@ -13,6 +13,7 @@ from beliefs.rounding import budget_units
 from mechanisms.contract import constants_table
 from mechanisms.registry import MECHANISMS
 from stream.keys import KeyRing, Pseudonyms
+from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import RecordSettings, Settings
 from stream.step import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Policy
@@ -62,10 +63,18 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
         policy_version=settings.policy_version,
         policy_fingerprint=policy_fingerprint(settings, model.digest),
         model_version=model.version,
-        model_short=model.short,
+        model_short=model.short + clock_suffix(settings),
         epoch_key=ring.current.secret,
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
     )
+
+
+def clock_suffix(settings: Settings) -> str:
+    """A model by the clock is another one for each length of its step: rows count the steps since 1970.
+
+    The name stands in the control record of the beliefs, so a worker with another step refuses them.
+    """
+    return "" if settings.model.step is None else f"/{write_duration(settings.model.step)}"
 
 
 def compile_policy(settings: Settings, model: Model) -> Policy:

@@ -12,6 +12,7 @@ from stream.audit.changelog import Owner
 from stream.audit.law import law_of
 from stream.audit.partition import Public
 from stream.audit.records import Form
+from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
 
@@ -46,7 +47,7 @@ def public_of(settings: Settings, model: Model) -> Public:
             public=record.public,
             headers=frozenset(record.headers),
             policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
-            model=f"{model.version}:{model.digest[:8]}".encode(),
+            model=f"{model.version}:{model.digest[:8]}{_step_of(settings)}".encode(),
         ),
         rules=Rules(
             mechanism=mechanism,
@@ -65,3 +66,8 @@ def public_of(settings: Settings, model: Model) -> Public:
         released_topic=settings.kafka.released_topic,
         changelog_topic=settings.changelog_topic,
     )
+
+
+def _step_of(settings: Settings) -> str:
+    """What the name of a model by the clock ends with: beliefs of another step are beliefs of another model."""
+    return f"/{write_duration(settings.model.step)}" if settings.model.step is not None else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_world import Row, Run, add_to_word, codes, differing, run
+from audit_world import Row, Run, add_to_word, codes, differing, run, settings_of
 from context_models import DETOUR, law_of, random_contexts
 
 from beliefs.alphabet import Categories
@@ -91,6 +91,15 @@ def test_an_audit_with_another_step_disagrees() -> None:
     rules = task.public.rules._replace(interval=2000)
     changed = type(task.public)(**{**vars(task.public), "rules": rules})
     assert "state_differs" in codes(finished, public=changed)
+
+
+def test_records_of_another_step_bear_another_model() -> None:
+    finished = run(3, events=600, users=12, step="1s")
+    assert {header for one in finished.released() for header in one.headers if header[0] == "model"} == {
+        ("model", f"1:{finished.model.short}/1s".encode())
+    }
+    finished.settings = settings_of(step="2s")
+    assert {"wrong_model", "wrong_owner"} <= codes(finished)
 
 
 def test_a_wrong_clock_in_a_state_is_found() -> None:

@@ -20,11 +20,12 @@ from beliefs.model_file import serialise, serialise_contexts
 from stream.clock_rows import rows_of, words_of
 from stream.commands.app import app
 from stream.commands.expectation import one_day, without_budget
-from stream.commands.worker import pipelines_of
+from stream.commands.worker import control_of, pipelines_of
 from stream.engine.topic_ids import TopicFacts
 from stream.keys import new_ring
 from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.opening import Opened, least_belief, open_pipeline
+from stream.protocol.control import differences, may_change
 from stream.protocol.inputs import InputBlock
 from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS
 from stream.stores.memory import MemoryStore
@@ -204,4 +205,23 @@ def test_rows_with_and_without_a_clock_are_not_taken_for_each_other(house: Path)
     clock = open_pipeline(with_clock(house), {})
     assert rows_of(clock.settings, 4, clock.model.tag).from_rows(row)[2].tolist() == [False]
     assert clock.promise.policy_name != plain.promise.policy_name
-    assert clock.promise.model_name == plain.promise.model_name == f"2:{plain.model.short}"
+    assert plain.promise.model_name == f"2:{plain.model.short}"
+    assert clock.promise.model_name == f"2:{plain.model.short}/10m"
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, "10m"), ("10m", "20m"), ("10m", None)])
+def test_beliefs_of_another_step_are_never_taken_over(house: Path, before: str | None, after: str | None) -> None:
+    """With half the step a user's clock would read twice the time, and every event would be late for decades."""
+    raw = TopicFacts("phones.raw", UUID(int=1), 1, led=True)
+    opened = [open_pipeline(with_clock(house, step or "event"), {}) for step in (before, after)]
+    found = differences(*(control_of(one, raw) for one in opened))
+    assert {difference.field for difference in found} == {"policy", "model"}
+    assert not may_change(found)
+
+
+def test_another_bound_on_the_steps_may_take_over_once_nothing_waits(house: Path) -> None:
+    raw = TopicFacts("phones.raw", UUID(int=1), 1, led=True)
+    opened = [open_pipeline(with_clock(house, "10m", f", most: {most}"), {}) for most in (5, 6)]
+    found = differences(*(control_of(one, raw) for one in opened))
+    assert {difference.field for difference in found} == {"policy"}
+    assert may_change(found)

@@ -174,6 +174,18 @@ def test_version_1_keeps_its_bytes() -> None:
     assert state.to_rows(heads, codes) == [row]
 
 
+def test_version_3_keeps_its_bytes() -> None:
+    row = bytes.fromhex((FIXTURES / "version-3.hex").read_text())
+    assert len(row) == 72 + 12
+    heads, codes, verdicts = state.from_rows([row], 3, 0xA1B2C3D4, state.CLOCK_HEAD_WORDS)
+    assert verdicts.tolist() == [state.Unreadable.FINE]
+    drift_and_window, clock = (129 << 32) | 19_700, 2_836_817
+    assert heads[0, 1:].tolist() == [4_000_000_123, 1 << 41, 3 << 40, 1 << 40, 1 << 39, 17, drift_and_window, clock]
+    assert decode(codes[0].tolist()) == [0.5, 0.375, 0.125]
+    assert state.drift_of(heads).tolist() == [129]
+    assert state.to_rows(heads, codes) == [row]
+
+
 def test_a_new_user_has_no_offset_and_no_step() -> None:
     heads, codes = state.new_users(2, 4)
     assert heads[:, state.Word.WATERMARK].tolist() == [-1, -1]
