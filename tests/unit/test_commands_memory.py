@@ -27,7 +27,9 @@ from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.opening import Opened, least_belief, open_pipeline
 from stream.protocol.control import differences, may_change
 from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import UserStore
 from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS
+from stream.stores.disk import DiskStore
 from stream.stores.memory import MemoryStore
 
 ALPHABET = Categories(["still", "walking", "running"])
@@ -159,9 +161,10 @@ def test_by_the_clock_there_is_no_least_belief(house: Path) -> None:
     assert "beliefs may fall to 0" in " ".join(refused.stderr.split())
 
 
-def released(opened: Opened) -> tuple[MemoryStore, int]:
+def released(opened: Opened, folder: Path | None = None) -> tuple[UserStore, int]:
     """One block through the pipeline and the store that a worker would make."""
-    store = MemoryStore(rows_of(opened.settings, opened.model.chain.size, opened.model.tag))
+    codec = rows_of(opened.settings, opened.model.chain.size, opened.model.tag)
+    store: UserStore = MemoryStore(codec) if folder is None else DiskStore(folder, codec, b"owner")
     pipeline = pipelines_of(opened, TopicFacts("phones.raw", UUID(int=1), 1, led=True))(0)
     inputs = InputBlock.of([_Record(i, 600_000 * i, b"u%d" % (i % 3), b'{"activity":"running"}') for i in range(30)])
     effects = pipeline.prepare(inputs, store)
@@ -177,10 +180,11 @@ class _Record:
         self.headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
+@pytest.mark.parametrize("folder", [None, "beliefs"], ids=["memory", "disk"])
 @pytest.mark.parametrize("clock", [False, True])
-def test_a_worker_keeps_a_state_of_each_context_and_the_clock(house: Path, clock: bool) -> None:
+def test_a_worker_keeps_a_state_of_each_context_and_the_clock(house: Path, clock: bool, folder: str | None) -> None:
     opened = open_pipeline(with_clock(house) if clock else house / "c.yaml", {})
-    store, count = released(opened)
+    store, count = released(opened, None if folder is None else house / folder)
     assert count == 30
     heads, codes, known = store.load([b"u0", b"u1", b"u2", b"nobody"])
     assert known.tolist() == [True, True, True, False]
@@ -188,6 +192,8 @@ def test_a_worker_keeps_a_state_of_each_context_and_the_clock(house: Path, clock
     assert codes.shape == (4, 4)
     if clock:
         assert heads[:3, -1].tolist() == [27, 28, 29]
+    assert sum(len(piece) for piece in store.all_heads()) == 3
+    store.close()
     codec = rows_of(opened.settings, opened.model.chain.size, opened.model.tag)
     rows = codec.to_rows(heads[:3], codes[:3])
     back_heads, back_codes, readable = codec.from_rows([*rows, b"\x02" + rows[0][1:]])
