@@ -26,6 +26,15 @@ def steps_between(reached: int, now: int, most: int) -> int:
 
 
 @kernel
+def at_rest(ahead: NDArray[np.float64], belief: NDArray[np.float64]) -> bool:
+    """Whether the last step has changed nothing, to the last bit: then no further step does."""
+    moved = False
+    for s in range(ahead.shape[0]):
+        moved = moved or ahead[s] != belief[s]
+    return not moved
+
+
+@kernel
 def carry_over(ahead: NDArray[np.float64], belief: NDArray[np.float64]) -> bool:
     """The prediction becomes the belief that the next step begins with; False if a positive mass had to be raised."""
     exact = True

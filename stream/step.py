@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.checks import require
-from beliefs.clock import carry_over, steps_between
+from beliefs.clock import at_rest, carry_over, steps_between
 from beliefs.forward import (
     ChainArrays,
     condition_into,
@@ -210,6 +210,8 @@ def _predict_steps(chain: ChainArrays, bench: Bench, steps: int) -> bool:
         normalise(bench.ahead)
     for step in range(steps):
         if step > 0:
+            if at_rest(bench.ahead, bench.posterior):
+                break
             exact = carry_over(bench.ahead, bench.posterior) and exact
         predict_into(bench.posterior, chain, bench.ahead)
     return exact

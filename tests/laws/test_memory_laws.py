@@ -18,11 +18,12 @@ from beliefs.chain import Chain
 from beliefs.checks import InvariantBroken
 from beliefs.clock import LEAST_MASS, carry_over
 from beliefs.contexts import chain_of
+from beliefs.forward import predict_into
 from beliefs.rounding import UNITS_PER_NAT, budget_units
 from mechanisms import registry
 from mechanisms.contract import DRIFT_UNKNOWN
 from stream import drift as drifts
-from stream.state import CLOCK_HEAD_WORDS, Word, decode_belief, drift_of, new_users
+from stream.state import CLOCK_HEAD_WORDS, Word, decode_belief, drift_of, encode_belief, new_users
 from stream.step import RELEASED, Events, advance, new_bench
 
 EVEN = np.array([0.5, 0.5])
@@ -216,6 +217,22 @@ def test_a_silence_moves_the_belief_on_by_at_most_the_bound() -> None:
     assert by_clock(0, 5000).codes.tolist() == by_clock(0, 10**12).codes.tolist()
     assert by_clock(0, 4999).codes.tolist() != by_clock(0, 5000).codes.tolist()
     assert by_clock(0, 10**12, most=6).codes.tolist() == by_clock(0, 6000, most=7).codes.tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("stay", [0.1, 0.8])
+def test_a_long_silence_gives_the_bits_of_every_single_step(stay: float, seed: int) -> None:
+    """Some of these come to rest long before, some go round in circles of a few doubles for ever."""
+    run = Run(policy_of(budget=0, interval=1000, most_steps=2000), sticky_chain(10, stay, seed), users=1)
+    run.block(at(0))
+    belief, following, codes = decoded(run), np.zeros(10), np.zeros(10, dtype=np.uint32)
+    for _ in range(2000):
+        predict_into(belief, run.arrays, following)
+        belief, following = following, belief
+    encode_belief(belief, belief.view(np.int64), codes)
+    run.block(at(0, 10**9))
+    assert run.bench.belief.tobytes() == belief.tobytes()
+    assert run.codes[0].tolist() == codes.tolist()
 
 
 VANISHING = Chain.from_sparse(
