@@ -56,7 +56,7 @@ from stream.audit.book import (
 )
 from stream.audit.channel import ABOVE, ACROSS, BELOW, COLUMN, PLACE, Channel, drawn, empty, likeliest
 from stream.audit.judge import IMPOSSIBLE, SPENT, UNCERTIFIED, WITHIN, judge, shift_of, write_column
-from stream.audit.law import Law, begin, by_value, foresee, keep_short, learn, share_out
+from stream.audit.law import Law, begin, by_value, differs, foresee, keep_short, learn, share_out, take_over
 
 # Rounding of one event, in drift steps: 2 * 2^-26 for the kept masses and one for what that leaves out; one for all
 # doubles.
@@ -127,8 +127,9 @@ def _let_time_pass(rules: Rules, law: Law, desk: Desk, user: Integers, belief: F
     """One prediction for each interval that has begun, up to the most; where none has, the belief is as it was.
 
     A mass that a further prediction begins with is kept at 2^-512 at least, and if it was less, nothing is known of how
-    far the belief may be off.
+    far the belief may be off. A prediction that changes nothing is the last that is worked out.
     """
+    moving = True
     for s in range(belief.shape[0]):
         desk.states[s] = belief[s]
     left = min(time // rules.interval - user[CLOCK], rules.most_steps)
@@ -138,12 +139,10 @@ def _let_time_pass(rules: Rules, law: Law, desk: Desk, user: Integers, belief: F
         return min(drift + DOUBLES, DRIFT_UNKNOWN)
     while left > 0:
         for _ in range(min(left, law.span)):
-            for s in range(belief.shape[0]):
-                belief[s] = desk.states[s]
-                if 0.0 < belief[s] < 2.0**-512:
-                    belief[s] = 2.0**-512
-                    drift = DRIFT_UNKNOWN
-            foresee(law, belief, desk.states)
+            if moving:
+                drift = drift if take_over(desk.states, belief) else DRIFT_UNKNOWN
+                foresee(law, belief, desk.states)
+                moving = differs(desk.states, belief)
         if drift != DRIFT_UNKNOWN:
             if left >= law.span:
                 drift = shrunk(drift, law.contraction)

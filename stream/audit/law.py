@@ -111,6 +111,25 @@ def foresee(law: Law, belief: Floats, ahead: Floats) -> None:
 
 
 @kernel
+def take_over(ahead: Floats, belief: Floats) -> bool:
+    """What was foreseen is believed, masses of at least 2^-512; False if a positive one was less."""
+    fine = True
+    for s in range(ahead.shape[0]):
+        small = 0.0 < ahead[s] < 2.0**-512
+        belief[s] = 2.0**-512 if small else ahead[s]
+        fine = fine and not small
+    return fine
+
+
+@kernel
+def differs(ahead: Floats, belief: Floats) -> bool:
+    found = 0
+    for s in range(ahead.shape[0]):
+        found += ahead[s] != belief[s]
+    return found > 0
+
+
+@kernel
 def by_value(law: Law, ahead: Floats, values: Floats) -> None:
     """The sums over the states of each value."""
     for y in range(values.shape[0]):

@@ -11,11 +11,13 @@ from audit_world import Row, Run, add_to_word, codes, differing, run, settings_o
 from context_models import DETOUR, law_of, random_contexts
 
 from beliefs.alphabet import Categories
-from beliefs.chain import CONTRACTION_ONE
+from beliefs.chain import CONTRACTION_ONE, Chain
+from beliefs.clock import at_rest
 from beliefs.contexts import Context, chain_of
 from beliefs.forward import chain_arrays
 from beliefs.model_file import Model, parse, serialise, serialise_contexts
 from stream.audit.follow import KEPT_SHORT, _after_one, shrunk
+from stream.audit.law import differs
 from stream.audit.law import law_of as audited_law_of
 from stream.drift import after_an_event
 
@@ -66,6 +68,24 @@ def test_it_agrees_by_the_clock(mechanism: str, when_spent: str, order: int, ste
     model = remembering(3, order) if order > 1 else None
     settings: dict[str, Any] = {"mechanism": mechanism, "when_spent": when_spent, "step": step, "most": most}
     assert agrees(run(3, events=1200, users=12, model=model, **settings))
+
+
+def test_it_agrees_after_silences_in_which_the_belief_comes_to_rest() -> None:
+    """Users have an event in half a minute; a belief of this model comes to rest in less than 20 steps of a second."""
+    rows = [[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4]]
+    model = parse(serialise(Categories([f"act{x}" for x in range(3)]), Chain.from_dense([0.5, 0.25, 0.25], rows), {}))
+    assert agrees(run(3, events=1500, users=300, model=model, step="1s"))
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_belief_is_at_rest_only_when_no_bit_of_it_moves(place: int) -> None:
+    belief = np.array([0.25, 0.25, 0.5])
+    ahead = belief.copy()
+    assert at_rest(ahead, belief)
+    assert not differs(ahead, belief)
+    ahead[place] = np.nextafter(ahead[place], 1.0)
+    assert differs(ahead, belief)
+    assert not at_rest(ahead, belief)
 
 
 def test_it_agrees_where_a_mass_was_too_small_between_two_steps() -> None:
