@@ -40,6 +40,20 @@ def condition(belief: Sequence[Number], likelihood: Sequence[Number]) -> list[Nu
     return [mass / total for mass in joint]
 
 
+def marginal(belief: Sequence[Number], symbol_of: Sequence[int]) -> list[Number]:
+    """The law of the value, from a belief over states that each end with a value: a sum over its states."""
+    require(len(belief) == len(symbol_of), "every state ends with a value")
+    law = [0 * belief[0] for _ in range(max(symbol_of) + 1)]
+    for symbol, mass in zip(symbol_of, belief, strict=True):
+        law[symbol] += mass
+    return law
+
+
+def lifted(likelihood: Sequence[Number], symbol_of: Sequence[int]) -> list[Number]:
+    """The likelihood of each state: that of the value it ends with, for a release looks at nothing else."""
+    return [likelihood[symbol] for symbol in symbol_of]
+
+
 def rows_of(chain: Chain) -> list[list[tuple[int, float]]]:
     """A chain's rows as pairs (next state, probability), the form that `predict` takes."""
     pairs = ((x, chain.row(x)) for x in range(chain.size))

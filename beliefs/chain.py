@@ -1,4 +1,7 @@
-"""First-order Markov chains: the public model of how one value follows another.
+"""Markov chains over states: the public model of how one value follows another.
+
+In a chain of first order the states are the values themselves. In a longer memory (`contexts.py`) a state is what is
+remembered of the values before, and `symbol_of` says which value each state ends with.
 
 A row is normalised by definition: the numbers in use are row / (its plain left-to-right sum), and everything after,
 the audit included, treats those quotients as the model itself.
@@ -30,7 +33,11 @@ DENSE_FROM_DENSITY = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """A start law and transition rows, compressed by row; `dense` is the same matrix, or 0 x 0 when it is sparse."""
+    """A start law and transition rows, compressed by row; `dense` is the same matrix, or 0 x 0 when it is sparse.
+
+    `contraction` speaks of `span` predictions in a row. Where `symbol_of` is not the identity, a row leads to one state
+    at most for each symbol, and `span` symbols fix the state behind them.
+    """
 
     size: int
     start: Vector
@@ -39,6 +46,8 @@ class Chain:
     data: Vector
     dense: Vector
     contraction: int
+    symbol_of: Indices
+    span: int
 
     @classmethod
     def from_dense(cls, start: object, matrix: object) -> Chain:
@@ -55,7 +64,7 @@ class Chain:
         return cls.from_rows(start_law(start, "start", len(rows)), checked)
 
     @classmethod
-    def from_rows(cls, start: Vector, rows: Sequence[Row]) -> Chain:
+    def from_rows(cls, start: Vector, rows: Sequence[Row], symbol_of: Indices | None = None, span: int = 1) -> Chain:
         """From parts that `start_law`, `dense_row` and `sparse_row` have checked and normalised."""
         size = len(rows)
         if size == 0 or size > SIZE_MAX or start.size != size:
@@ -68,9 +77,16 @@ class Chain:
         if data.size >= DENSE_FROM_DENSITY * size * size:
             dense = np.zeros((size, size))
             dense[np.repeat(np.arange(size), np.diff(indptr)), indices] = data
-        for array in (start, indptr, indices, data, dense):
+        symbol_of = np.arange(size) if symbol_of is None else symbol_of
+        for array in (start, indptr, indices, data, dense, symbol_of):
             array.setflags(write=False)
-        return cls(size, start, indptr, indices, data, dense, contraction_of(size, indices, data))
+        contraction = contraction_of(size, symbol_of[indices], data, span)
+        return cls(size, start, indptr, indices, data, dense, contraction, symbol_of, span)
+
+    @property
+    def symbols(self) -> int:
+        """The number of values; every value has a state."""
+        return int(self.symbol_of.max()) + 1
 
     def row(self, state: int) -> Row:
         """The states that may follow `state`, ascending, and their probabilities."""
@@ -104,16 +120,18 @@ def sparse_row(to: object, p: object, field: str, size: int) -> Row:
     return columns[kept], law[kept]
 
 
-def contraction_of(size: int, indices: Indices, data: Vector) -> int:
-    """ceil(2^32 tau), tau = (r - 1)/(r + 1), r = largest ratio within a column; 2^32 when zeros mix with others."""
-    counts = np.bincount(indices, minlength=size)
-    if np.any((counts != 0) & (counts != size)):
+def contraction_of(rows: int, columns: Indices, data: Vector, span: int = 1) -> int:
+    """ceil(2^32 tau), tau = (R - 1)/(R + 1), R = r^span, r = largest ratio within a column; 2^32 when zeros mix with
+    others. An entry of `columns` is the symbol that the entry of `data` leads to.
+    """
+    counts = np.bincount(columns)
+    if np.any((counts != 0) & (counts != rows)):
         return CONTRACTION_ONE
-    largest = np.zeros(size)
-    smallest = np.full(size, np.inf)
-    np.maximum.at(largest, indices, data)
-    np.minimum.at(smallest, indices, data)
-    ratio = max(Fraction(float(largest[y])) / Fraction(float(smallest[y])) for y in np.flatnonzero(counts))
+    largest = np.zeros(counts.size)
+    smallest = np.full(counts.size, np.inf)
+    np.maximum.at(largest, columns, data)
+    np.minimum.at(smallest, columns, data)
+    ratio = max(Fraction(float(largest[y])) / Fraction(float(smallest[y])) for y in np.flatnonzero(counts)) ** span
     scaled = CONTRACTION_ONE * (ratio - 1) / (ratio + 1)
     return -(-scaled.numerator // scaled.denominator)
 

@@ -7,8 +7,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
+
+Result = TypeVar("Result")
 
 
 class Invalid(ValueError):
@@ -21,6 +25,23 @@ class Invalid(ValueError):
 
     def __reduce__(self) -> tuple[type[Invalid], tuple[str, str]]:
         return (Invalid, (self.field, self.reason))
+
+
+class Problems:
+    """Runs one check after the other and keeps what each found wrong."""
+
+    def __init__(self) -> None:
+        self.found: list[Invalid] = []
+
+    def add(self, field: str, reason: str) -> None:
+        self.found.append(Invalid(field, reason))
+
+    def run(self, check: Callable[[], Result]) -> Result | None:
+        try:
+            return check()
+        except Invalid as problem:
+            self.found.append(problem)
+            return None
 
 
 class InvariantBroken(RuntimeError):

@@ -4,6 +4,8 @@ The order is part of the meaning: an auditor adds in the same order and gets the
 * `predict_into`: for x ascending, for y ascending: following(y) += belief(x) C(x, y); then `normalise`.
 * `normalise`: one sum over ascending indices, then one division an entry.
 * `condition_into`: belief(x) * likelihood(x), or the likelihood alone if all of these are 0, then `normalise`.
+* `marginal_into`: for states s ascending: marginal(symbol_of(s)) += belief(s); then `normalise`.
+* `condition_states_into`: as `condition_into`, a state having the likelihood of its symbol.
 A dense and a sparse chain give the same bits: they differ in added zeros only, and a sum of nonnegative doubles
 ignores those.
 """
@@ -23,7 +25,10 @@ Integers = NDArray[np.int64]
 
 
 class ChainArrays(NamedTuple):
-    """A chain as the kernels read it. `dense` is 0 x 0 for a sparse chain."""
+    """A chain as the kernels read it. `dense` is 0 x 0 for a sparse chain.
+
+    `symbol_of` is the identity where there are as many states as symbols. `contraction` speaks of `span` predictions.
+    """
 
     start: Floats
     indptr: Integers
@@ -31,6 +36,8 @@ class ChainArrays(NamedTuple):
     data: Floats
     dense: Floats
     contraction: int
+    symbol_of: Integers
+    span: int
 
 
 def chain_arrays(chain: Chain) -> ChainArrays:
@@ -42,6 +49,8 @@ def chain_arrays(chain: Chain) -> ChainArrays:
         data=chain.data.copy(),
         dense=chain.dense.copy(),
         contraction=chain.contraction,
+        symbol_of=chain.symbol_of.copy(),
+        span=chain.span,
     )
 
 
@@ -74,6 +83,8 @@ def reversed_arrays(chain: Chain) -> ChainArrays:
         data=chain.data[order],
         dense=np.ascontiguousarray(chain.dense.T),
         contraction=0,
+        symbol_of=chain.symbol_of.copy(),
+        span=1,
     )
 
 
@@ -130,5 +141,29 @@ def condition_into(belief: Floats, likelihood: Floats, posterior: Floats) -> boo
     if not possible:
         for x in range(belief.shape[0]):
             posterior[x] = likelihood[x]
+    normalise(posterior)
+    return possible
+
+
+@kernel
+def marginal_into(belief: Floats, symbol_of: Integers, marginal: Floats) -> None:
+    """The law of the symbol, divided by its own sum: a mechanism may count on its entries adding up to 1."""
+    for y in range(marginal.shape[0]):
+        marginal[y] = 0.0
+    for s in range(belief.shape[0]):
+        marginal[symbol_of[s]] += belief[s]
+    normalise(marginal)
+
+
+@kernel
+def condition_states_into(belief: Floats, likelihood: Floats, symbol_of: Integers, posterior: Floats) -> bool:
+    """Bayes' rule for a belief over states; False as in `condition_into`."""
+    possible = False
+    for s in range(belief.shape[0]):
+        posterior[s] = belief[s] * likelihood[symbol_of[s]]
+        possible = possible or posterior[s] > 0.0
+    if not possible:
+        for s in range(belief.shape[0]):
+            posterior[s] = likelihood[symbol_of[s]]
     normalise(posterior)
     return possible

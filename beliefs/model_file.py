@@ -11,7 +11,25 @@
      "learnt_from": {"source": "...", "events": 10000, "users": 200, ...},
      "hash": "sha256:<64 hexadecimal digits>"}
 
-`rows[x]` is the law of the value that follows x. `learnt_from` may be left out, and is free: any JSON object, for
+`rows[x]` is the law of the value that follows x.
+
+Where more than the last value counts, the file is of version 2, because it has a key that no reader of version 1 knows:
+
+    {"format": "sottovoce-model",
+     "version": 2,
+     "order": 3,
+     "alphabet": ...,
+     "start": [0.5, 0.3, 0.2],
+     "contexts": [{"context": [], "p": [0.6, 0.3, 0.1]},
+                  {"context": [0, 2], "to": [0, 1], "p": [0.9, 0.1]}, ...],
+     "learnt_from": ..., "hash": ...}
+
+A context lists the indices of up to `order` values, the oldest first; its law is that of the next value wherever it is
+the longest listed context that the past ends with (`contexts.py`). The empty context must be listed. `start` is the law
+of a user's first value; without it, that is the law of the empty context. A model of order 1 is always of version 1,
+and one of a higher order always of version 2, so nothing can be written in two ways.
+
+`learnt_from` may be left out, and is free: any JSON object, for
 people. The hash is SHA-256 of the canonical text (`json_text.canonical`) of everything but `hash`, so it names the
 model in headers and in state, and a changed digit is noticed. The numbers in use are those of the file divided by their
 plain sum, row by row (`chain.py`).
@@ -25,20 +43,26 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+
+import numpy as np
 
 from beliefs import json_text
 from beliefs.alphabet import Alphabet, Categories, IntegerRange
-from beliefs.chain import Chain, Row, dense_row, sparse_row, start_law
-from beliefs.checks import Invalid, kind_of
+from beliefs.chain import Chain, Row, start_law
+from beliefs.checks import Invalid, Problems, kind_of
+from beliefs.context_rows import read_contexts, written_contexts
+from beliefs.contexts import ORDER_MAX, Context, chain_of
 from beliefs.simplex import Vector
+from beliefs.transition_rows import read_transitions
 
 FORMAT = "sottovoce-model"
-VERSION = 1
-ORDER = 1
-KEYS = ("format", "version", "order", "alphabet", "start", "transitions", "learnt_from", "hash")
-
-Result = TypeVar("Result")
+FIRST_ORDER, WITH_CONTEXTS = 1, 2
+"""The versions."""
+KEYS = {
+    FIRST_ORDER: ("format", "version", "order", "alphabet", "start", "transitions", "learnt_from", "hash"),
+    WITH_CONTEXTS: ("format", "version", "order", "alphabet", "start", "contexts", "learnt_from", "hash"),
+}
+_NEEDED = {FIRST_ORDER: ("alphabet", "start", "transitions"), WITH_CONTEXTS: ("alphabet", "contexts")}
 
 
 class InvalidModel(ValueError):
@@ -51,13 +75,21 @@ class InvalidModel(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A public model of a stream. `digest` is the SHA-256 of its file's content in hexadecimal."""
+    """A public model of a stream. `digest` is the SHA-256 of its file's content in hexadecimal.
+
+    `contexts` is how many contexts the file lists; of order 1 these are the values.
+    """
 
     alphabet: Alphabet
     chain: Chain
     order: int
+    contexts: int
     learnt_from: Mapping[str, object]
     digest: str
+
+    @property
+    def version(self) -> int:
+        return FIRST_ORDER if self.order == 1 else WITH_CONTEXTS
 
     @property
     def short(self) -> str:
@@ -70,43 +102,29 @@ class Model:
         return int(self.digest[:8], 16)
 
 
-class _Problems:
-    """Runs one check after the other and keeps what each found wrong."""
-
-    def __init__(self) -> None:
-        self.found: list[Invalid] = []
-
-    def add(self, field: str, reason: str) -> None:
-        self.found.append(Invalid(field, reason))
-
-    def run(self, check: Callable[[], Result]) -> Result | None:
-        try:
-            return check()
-        except Invalid as problem:
-            self.found.append(problem)
-            return None
-
-
 def parse(data: bytes) -> Model:
     """The model in these bytes, or `InvalidModel` with all its problems."""
-    problems = _Problems()
+    problems = Problems()
     document = problems.run(lambda: _document(data))
     if document is None:
         raise InvalidModel(problems.found)
     if not _header_fits(document, problems):
         raise InvalidModel(problems.found)  # another format or version: nothing further down is known to mean the same
-    missing = [key for key in ("alphabet", "start", "transitions") if key not in document]
+    version = FIRST_ORDER if document["version"] == FIRST_ORDER else WITH_CONTEXTS
+    missing = [key for key in _NEEDED[version] if key not in document]
     for key in missing:
         problems.add(key, "is missing")
     alphabet = problems.run(lambda: _alphabet(document["alphabet"])) if "alphabet" in document else None
-    start, rows = (None, []) if missing else _laws(document, alphabet, problems)
-    learnt_from = document.get("learnt_from", {})
-    if not isinstance(learnt_from, dict):
-        problems.add("learnt_from", f"must be an object, found {kind_of(learnt_from)}")
+    read = _read_first_order if version == FIRST_ORDER else _read_with_contexts
+    chain = None if missing else read(document, alphabet, problems)
+    learnt_from = problems.run(lambda: _object(document.get("learnt_from", {}), "learnt_from"))
     digest = problems.run(lambda: _checked_digest(document))
-    if problems.found or alphabet is None or start is None or digest is None or not isinstance(learnt_from, dict):
+    order, listed = document.get("order"), document.get("contexts")
+    if problems.found or alphabet is None or chain is None or learnt_from is None or digest is None:
         raise InvalidModel(problems.found)
-    return Model(alphabet, Chain.from_rows(start, rows), ORDER, learnt_from, digest)
+    if not isinstance(order, int) or not isinstance(listed, list):
+        return Model(alphabet, chain, 1, alphabet.size, learnt_from, digest)
+    return Model(alphabet, chain, order, len(listed), learnt_from, digest)
 
 
 def serialise(alphabet: Alphabet, chain: Chain, learnt_from: Mapping[str, object]) -> bytes:
@@ -120,35 +138,60 @@ def serialise(alphabet: Alphabet, chain: Chain, learnt_from: Mapping[str, object
     ]
     document: dict[str, object] = {
         "format": FORMAT,
-        "version": VERSION,
-        "order": ORDER,
+        "version": FIRST_ORDER,
+        "order": 1,
         "alphabet": _alphabet_document(alphabet),
         "start": chain.start.tolist(),
         "transitions": {"form": "dense" if dense else "sparse", "rows": rows},
         "learnt_from": dict(learnt_from),
     }
+    return _written(document, "transitions")
+
+
+def serialise_contexts(
+    alphabet: Alphabet, order: int, start: Vector, laws: Mapping[Context, Row], learnt_from: Mapping[str, object]
+) -> bytes:
+    """A model file of an order above 1, one context a line. The same input, the same bytes."""
+    if not 2 <= order <= ORDER_MAX:
+        raise Invalid("order", f"must be from 2 to {ORDER_MAX}; `serialise` writes a chain of order 1")
+    document: dict[str, object] = {
+        "format": FORMAT,
+        "version": WITH_CONTEXTS,
+        "order": order,
+        "alphabet": _alphabet_document(alphabet),
+        "start": start.tolist(),
+        "contexts": written_contexts(laws, alphabet.size),
+        "learnt_from": dict(learnt_from),
+    }
+    return _written(document, "contexts")
+
+
+def _written(document: dict[str, object], table: str) -> bytes:
     unfit = [*json_text.unfit_values(document["learnt_from"], "learnt_from")]
     if unfit:
         raise Invalid(unfit[0], "cannot be written as JSON: it is not finite, or holds half of a surrogate pair")
     # The digest is taken of what a reader will see: keys that are no texts, tuples and the like become JSON first.
     document = json.loads(_text(document))
-    return _pretty(document, rows)
+    lines = [
+        f" {json.dumps(key)}: {_text(document[key])}" for key in ("format", "version", "order", "alphabet", "start")
+    ]
+    lines.append(f' "{table}": {_table(document[table])}')
+    lines.append(f' "learnt_from": {_text(document["learnt_from"])}')
+    lines.append(f' "hash": "sha256:{digest_of(document)}"')
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8")
+
+
+def _table(value: object) -> str:
+    if isinstance(value, dict):
+        return f'{{"form": "{value["form"]}", "rows": {_table(value["rows"])}}}'
+    rows = value if isinstance(value, list) else []
+    return "[\n" + ",\n".join(f"  {_text(row)}" for row in rows) + "]"
 
 
 def digest_of(document: Mapping[str, object]) -> str:
     """SHA-256 of the canonical text of everything but `hash`."""
     content = {key: value for key, value in document.items() if key != "hash"}
     return hashlib.sha256(json_text.canonical(content)).hexdigest()
-
-
-def _pretty(document: Mapping[str, object], rows: list[object]) -> bytes:
-    lines = [f" {json.dumps(key)}: {_text(document[key])}" for key in KEYS[:5]]
-    form = "dense" if isinstance(rows[0], list) else "sparse"
-    table = ",\n".join(f"  {_text(row)}" for row in rows)
-    lines.append(f' "transitions": {{"form": "{form}", "rows": [\n{table}]}}')
-    lines.append(f' "learnt_from": {_text(document["learnt_from"])}')
-    lines.append(f' "hash": "sha256:{digest_of(document)}"')
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8")
 
 
 def _text(value: object) -> str:
@@ -162,7 +205,13 @@ def _document(data: bytes) -> Mapping[str, object]:
     return value
 
 
-def _header_fits(document: Mapping[str, object], problems: _Problems) -> bool:
+def _object(value: object, field: str) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise Invalid(field, f"must be an object, found {kind_of(value)}")
+    return value
+
+
+def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
     for path in json_text.repeated_keys(document):
         problems.add(path, "is given more than once; keep one of them")
     for path in json_text.unfit_values(document):
@@ -170,22 +219,22 @@ def _header_fits(document: Mapping[str, object], problems: _Problems) -> bool:
     if document.get("format") != FORMAT:
         problems.add("format", f'must be "{FORMAT}"; this is another kind of file')
         return False
-    version = document.get("version")
-    if type(version) is not int or version != VERSION:
-        problems.add("version", f"must be {VERSION}, the only version that this release reads")
+    version, order = document.get("version"), document.get("order")
+    if type(version) is not int or version not in KEYS:
+        problems.add("version", "must be 1 or 2, the only versions that this release reads")
         return False
-    order = document.get("order")
-    if type(order) is not int or order != ORDER:
-        problems.add("order", f"must be {ORDER}: a belief over single values cannot follow a chain of another order")
+    if version == FIRST_ORDER and (type(order) is not int or order != 1):
+        problems.add("order", "must be 1 in version 1; a chain of another order is of version 2, with contexts")
+    if version == WITH_CONTEXTS and (type(order) is not int or not 2 <= order <= ORDER_MAX):
+        problems.add("order", f"must be from 2 to {ORDER_MAX} in version 2; a chain of order 1 is of version 1")
     for key in document:
-        if key not in KEYS:
-            problems.add(key, f"is no key of a model; the keys are {', '.join(KEYS)}")
+        if key not in KEYS[version]:
+            problems.add(key, f"is no key of a model of version {version}; the keys are {', '.join(KEYS[version])}")
     return True
 
 
-def _alphabet(value: object) -> Alphabet:
-    if not isinstance(value, dict):
-        raise Invalid("alphabet", f"must be an object, found {kind_of(value)}")
+def _alphabet(described: object) -> Alphabet:
+    value = _object(described, "alphabet")
     makers: dict[object, tuple[tuple[str, ...], Callable[..., Alphabet]]] = {
         "categories": (("values",), Categories),
         "integers": (("low", "high"), IntegerRange),
@@ -209,45 +258,25 @@ def _alphabet_document(alphabet: Alphabet) -> dict[str, object]:
     return {"kind": "integers", "low": alphabet.low, "high": alphabet.high}
 
 
-def _laws(
-    document: Mapping[str, object], alphabet: Alphabet | None, problems: _Problems
-) -> tuple[Vector | None, list[Row]]:
-    """Start and rows. Without a valid alphabet the number of rows stands in for its size."""
-    transitions = document["transitions"]
-    if not isinstance(transitions, dict):
-        problems.add("transitions", f"must be an object, found {kind_of(transitions)}")
-        return None, []
-    for key in transitions:
-        if key not in ("form", "rows"):
-            problems.add(f"transitions.{key}", "is no key of transitions; the keys are form, rows")
-    rows = transitions.get("rows")
-    readers: dict[object, Callable[[object, str, int], Row]] = {"dense": dense_row, "sparse": _sparse_object}
-    form = transitions.get("form")
-    if not isinstance(form, str) or form not in readers:
-        problems.add("transitions.form", 'must be "dense" or "sparse"')
-    if not isinstance(rows, list):
-        problems.add("transitions.rows", f"must be a list of rows, found {kind_of(rows)}")
-        return None, []
-    size = alphabet.size if alphabet is not None else len(rows)
-    if len(rows) != size:
-        problems.add("transitions.rows", f"has {len(rows)} rows, but the alphabet has {size} values")
-    start = problems.run(lambda: start_law(document["start"], "start", size))
-    if not isinstance(form, str) or form not in readers:
-        return start, []
-    checked = [_row(readers[form], row, index, size, problems) for index, row in enumerate(rows)]
-    return start, [row for row in checked if row is not None]
+def _read_first_order(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:
+    start, rows = read_transitions(document, None if alphabet is None else alphabet.size, problems)
+    return None if problems.found or start is None else Chain.from_rows(start, rows)
 
 
-def _row(
-    reader: Callable[[object, str, int], Row], row: object, index: int, size: int, problems: _Problems
-) -> Row | None:
-    return problems.run(lambda: reader(row, f"transitions.rows[{index}]", size))
-
-
-def _sparse_object(row: object, field: str, size: int) -> Row:
-    if not isinstance(row, dict) or set(row) != {"to", "p"}:
-        raise Invalid(field, 'must be an object with the two lists "to" and "p"')
-    return sparse_row(row["to"], row["p"], field, size)
+def _read_with_contexts(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:
+    if alphabet is None:
+        return None  # without the values no row can be judged
+    order, size = document.get("order"), alphabet.size
+    order = order if isinstance(order, int) and 2 <= order <= ORDER_MAX else ORDER_MAX  # a wrong one has been reported
+    laws = read_contexts(document["contexts"], order, size, problems)
+    start = problems.run(lambda: start_law(document["start"], "start", size)) if "start" in document else None
+    if problems.found:
+        return None
+    if start is None:
+        start = np.zeros(size)
+        start[laws[()][0]] = laws[()][1]
+    first = start
+    return problems.run(lambda: chain_of(first, laws))
 
 
 def _checked_digest(document: Mapping[str, object]) -> str:

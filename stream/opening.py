@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from beliefs.chain import Chain
+from beliefs.clock import LEAST_CHANCE
 from beliefs.model_file import InvalidModel, Model, parse
 from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
@@ -18,6 +19,7 @@ from stream.errors import ConfigurationRefused, KeyRefused, ModelRefused, Proble
 from stream.keys import KeyRing, load_keys
 from stream.promise import Promise, compile_promise
 from stream.settings.checks import is_loopback
+from stream.settings.kinds import write_duration
 from stream.settings.load import load_settings, problem_at
 from stream.settings.model import Settings
 
@@ -46,6 +48,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     if model is not None:
         _check_bound(settings, model, file, problems)
         _check_window(settings, model, file, problems)
+        _check_clock(settings, model, file, problems)
     if problems or model is None or ring is None:
         raise ConfigurationRefused(str(file), problems)
     promise = compile_promise(settings, model, ring)
@@ -68,7 +71,7 @@ def load_model(file: Path) -> Model:
 
 def _model(settings: Settings, file: Path, problems: list[Problem]) -> Model | None:
     try:
-        return load_model(Path(settings.model))
+        return load_model(Path(settings.model.file))
     except ModelRefused as error:
         found = f"{error.where}: {error.why}"
         problems.append(_problem(file, ("model",), found, "a model file that can be used", error.fix))
@@ -91,20 +94,22 @@ def _problem(file: Path, place: tuple[str, ...], found: str, allowed: str, fix: 
 
 def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
     mechanism = settings.mechanism
-    if mechanism.accept_unbounded or not exceeds_epsilon(mechanism.name, mechanism.epsilon, model.chain):
+    if mechanism.accept_unbounded or not exceeds_epsilon(
+        mechanism.name, mechanism.epsilon, model.chain, settings.model.step
+    ):
         return
     if MECHANISMS[mechanism.name].row_epsilons < math.inf:
         found = f"{mechanism.name} with a model of {model.chain.size} values"
         allowed = "a mechanism that keeps epsilon; this one tells up to 2 epsilon, whatever the beliefs"
     else:
-        needed, least = belief_floor(mechanism.epsilon), least_belief(model.chain)
+        needed, least = belief_floor(mechanism.epsilon), least_belief(model.chain, settings.model.step)
         found = f"{mechanism.name} with a model whose beliefs may fall to {least:.3g}"
         allowed = f"beliefs of at least 1/(e^epsilon + 1) = {needed:.3g}; below that it tells more than epsilon"
     fix = "use name: optimal, which keeps epsilon for every belief; or add accept_unbounded: true"
     problems.append(_problem(file, ("mechanism", "name"), found, allowed, fix))
 
 
-def exceeds_epsilon(name: str, epsilon: float, chain: Chain) -> bool:
+def exceeds_epsilon(name: str, epsilon: float, chain: Chain, step: int | None = None) -> bool:
     """Whether one release of this mechanism may tell more than epsilon under this model."""
     mechanism = MECHANISMS[name]
     if mechanism.holds_epsilon:
@@ -112,14 +117,24 @@ def exceeds_epsilon(name: str, epsilon: float, chain: Chain) -> bool:
     if mechanism.row_epsilons < math.inf:
         # Randomised response at 2 epsilon keeps epsilon only where every belief is 1/(e^epsilon + 1) exactly.
         return chain.size > 1
-    return least_belief(chain) < belief_floor(epsilon)
+    return least_belief(chain, step) < belief_floor(epsilon)
 
 
 def _check_window(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
-    """A window's coin and caps lean to the safe side by what their arithmetic may err; that must stay a trifle."""
+    """Windows know chains of one step, one for each event; and what their coin and caps lean to the safe side, for what
+    their arithmetic may err, must stay a trifle.
+    """
+    if settings.window is None:
+        return
+    if settings.model.step is not None or model.chain.size != model.chain.symbols:
+        kind = "a model by the clock" if settings.model.step is not None else f"a model of order {model.order}"
+        fix = "use a model of order 1 with a step for each event, or remove window"
+        problems.append(
+            _problem(file, ("window",), f"windows beside {kind}", "a model of order 1, event by event", fix)
+        )
     epsilon = settings.mechanism.epsilon
     lean = shave_of(LENGTH_MAX, model.chain.size, 1.0 + math.exp(epsilon))
-    if settings.window is not None and lean > _MOST_LEAN:
+    if lean > _MOST_LEAN:
         found = f"{epsilon:g} for windows over {model.chain.size} values"
         allowed = "an epsilon that 62-bit coins can honour within a window"
         most = math.floor(100 * math.log(_MOST_LEAN * 2.0**60 / (LENGTH_MAX * model.chain.size))) / 100
@@ -127,26 +142,41 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         problems.append(_problem(file, ("mechanism", "epsilon"), found, allowed, fix))
 
 
+def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+    """Many steps without an event in between must not turn what is possible into a zero."""
+    least = min(float(model.chain.data.min()), float(model.chain.start[model.chain.start > 0].min()))
+    if settings.model.step is not None and least < LEAST_CHANCE:
+        found = f"a step of {write_duration(settings.model.step)} with a model that holds a probability of {least:.3g}"
+        allowed = f"positive probabilities of at least {LEAST_CHANCE:.3g} beside a clock"
+        fix = "write 0 for what cannot happen, or a larger probability; or step: event"
+        problems.append(_problem(file, ("model", "step"), found, allowed, fix))
+
+
 def belief_floor(epsilon: float) -> float:
     """The belief below which `published_crr` tells more than epsilon."""
     return 1.0 / (math.exp(epsilon) + 1.0)
 
 
-def least_belief(chain: Chain) -> float:
-    """A bound below every belief that can be positive, whatever was released before.
+def least_belief(chain: Chain, step: int | None = None) -> float:
+    """A bound below every belief in a value that can be positive, whatever was released before.
 
-    A predicted belief in y is an average of the column of y over the states before it, so it is at least the column's
-    smallest entry; a value that can never occur has no belief at all.
+    A predicted belief in y is an average over the states before it of what leads from there to y, so it is at least the
+    smallest of these; a value that can never occur has no belief at all. By the clock a second event within a step is
+    not predicted: its belief is what a release has left, for which there is no bound.
     """
-    columns = np.zeros(chain.size)
-    smallest = np.full(chain.size, np.inf)
+    if step is not None:
+        return 0.0
+    ways = np.zeros(chain.symbols)
+    smallest = np.full(chain.symbols, np.inf)
     for state in range(chain.size):
         following, probabilities = chain.row(state)
-        columns[following] += 1
-        smallest[following] = np.minimum(smallest[following], probabilities)
-    smallest[columns < chain.size] = 0.0
-    possible = (columns > 0) | (chain.start > 0)
-    smallest[columns == 0] = np.inf
+        values = chain.symbol_of[following]
+        ways[values] += 1
+        smallest[values] = np.minimum(smallest[values], probabilities)
+    smallest[ways < chain.size] = 0.0
+    possible = ways > 0
+    possible[chain.symbol_of[chain.start > 0]] = True
+    smallest[ways == 0] = np.inf
     positive_start = chain.start[chain.start > 0]
     return float(min(smallest[possible].min(initial=np.inf), positive_start.min(initial=np.inf)))
 
@@ -154,7 +184,7 @@ def least_belief(chain: Chain) -> float:
 def _warnings(settings: Settings, model: Model) -> list[str]:
     warnings = []
     mechanism = settings.mechanism
-    if exceeds_epsilon(mechanism.name, mechanism.epsilon, model.chain):
+    if exceeds_epsilon(mechanism.name, mechanism.epsilon, model.chain, settings.model.step):
         floor = belief_floor(mechanism.epsilon)
         without_limit = MECHANISMS[mechanism.name].row_epsilons == math.inf
         when = f"whenever a belief is below {floor:.3g}" if without_limit else f"and up to {2 * mechanism.epsilon:g}"

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from beliefs import model_file
 from beliefs.alphabet import Alphabet
 from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
 from beliefs.model_file import Model
@@ -14,6 +13,7 @@ from beliefs.rounding import budget_units
 from mechanisms.contract import constants_table
 from mechanisms.registry import MECHANISMS
 from stream.keys import KeyRing, Pseudonyms
+from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import DEFAULT_DEADLINE_MS, RecordSettings, Settings
 from stream.step import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Policy
@@ -80,8 +80,8 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
         policy=compile_policy(settings, model),
         policy_version=settings.policy_version,
         policy_fingerprint=policy_fingerprint(settings, model.digest),
-        model_version=model_file.VERSION,
-        model_short=model.short,
+        model_version=model.version,
+        model_short=model.short + clock_suffix(settings),
         ring=ring,
         windows=compile_windows(settings, model),
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
@@ -97,6 +97,14 @@ def compile_windows(settings: Settings, model: Model) -> WindowRules | None:
     return WindowRules(window.events, window.stretch or 0, natural, deadline, reversed_arrays(model.chain))
 
 
+def clock_suffix(settings: Settings) -> str:
+    """A model by the clock is another one for each length of its step: rows count the steps since 1970.
+
+    The name stands in the control record of the beliefs, so a worker with another step refuses them.
+    """
+    return "" if settings.model.step is None else f"/{write_duration(settings.model.step)}"
+
+
 def compile_policy(settings: Settings, model: Model) -> Policy:
     """The policy in units: epsilon and the budget are rounded down."""
     mechanism = MECHANISMS[settings.mechanism.name]
@@ -110,4 +118,6 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
         window=settings.budget.window or 0,
         when_spent=WHEN_SPENT[settings.budget.when_spent],
         model_tag=model.tag,
+        interval=settings.model.step or 0,
+        most_steps=settings.model.most,
     )

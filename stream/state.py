@@ -1,4 +1,4 @@
-"""What is kept about one user, as bytes. Version 1, little-endian, 64 + 4 |X| bytes:
+"""What is kept about one user, as bytes. Version 1, little-endian, 64 + 4 |S| bytes for the |S| states of the model:
 
     offset  size  field
          0     1  version, 1
@@ -13,13 +13,22 @@
         48     8  steps: events of this user so far
         56     4  index of the current budget window
         60     4  drift: how far the stored belief may be from the exact one, 2^-32 nat in Hilbert's metric; all ones
-        = unknown 64  4|X|  the belief after the last event: one code per symbol
+                     = unknown
+        64  4|S|     the belief after the last event: one code per state of the model, in a model of order 1 per symbol
+
+Version 3 is that of pipelines whose model goes by the clock, and has one word more, 72 + 4 |S| bytes:
+
+        64     8     clock: the index of the step of time that the user has reached
+        72  4|S|     the belief
+
+(Version 2 is not used here.)
 
 A code is a positive double between 2^-126 and 1 rounded to 25 bits of mantissa (7 bits of exponent, 25 of mantissa,
 no sign): a relative error of at most 2^-26. Code 0 is exactly 0. A positive belief below 2^-126 becomes the smallest
 code and makes the drift unknown.
 
-In memory a partition's users are two arrays, `heads` int64[users, 8] and `codes` uint32[users, |X|]: the same bytes.
+In memory a partition's users are two arrays, `heads` int64[users, 8 or 9] and `codes` uint32[users, |S|]: the same
+bytes. How many words a head has decides the version.
 """
 
 from __future__ import annotations
@@ -33,9 +42,9 @@ from numpy.typing import NDArray
 from beliefs.native import kernel
 from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
 
-VERSION = 1
-HEAD_BYTES = 64
-HEAD_WORDS = 8
+VERSION, CLOCK_VERSION = 1, 3
+HEAD_WORDS, CLOCK_HEAD_WORDS = 8, 9
+WORD_BYTES = 8
 STOPPED = 1
 
 Codes = NDArray[np.uint32]
@@ -56,6 +65,7 @@ class Word(IntEnum):
     WINDOW_LOWER = 5
     STEPS = 6
     WINDOW_AND_DRIFT = 7
+    CLOCK = 8  # in version 3 only
 
 
 class Unreadable(IntEnum):
@@ -68,8 +78,13 @@ class Unreadable(IntEnum):
     MODEL = 4
 
 
-def row_bytes(symbols: int) -> int:
-    return HEAD_BYTES + 4 * symbols
+def row_bytes(states: int, words: int = HEAD_WORDS) -> int:
+    return WORD_BYTES * words + 4 * states
+
+
+@kernel
+def version_of(words: int) -> int:
+    return CLOCK_VERSION if words == CLOCK_HEAD_WORDS else VERSION
 
 
 @kernel
@@ -91,7 +106,7 @@ def check_of(head: Integers, codes: Codes) -> int:
 @kernel
 def seal(head: Integers, codes: Codes, flags: int, tag: int) -> None:
     """Write version, flags, tag and check of a finished row."""
-    head[0] = np.int64(VERSION) | (np.int64(flags) << 8) | (np.int64(tag) << 32)
+    head[0] = np.int64(version_of(head.shape[0])) | (np.int64(flags) << 8) | (np.int64(tag) << 32)
     head[0] |= np.int64(check_of(head, codes)) << 16
 
 
@@ -121,33 +136,35 @@ def decode_belief(codes: Codes, bits: Integers) -> None:
 
 def row_matrix(heads: Integers, codes: Codes) -> NDArray[np.uint8]:
     """The rows of these users, one below the other."""
-    users = heads.shape[0]
-    width = row_bytes(codes.shape[1])
+    users, words = heads.shape
+    width, head_bytes = row_bytes(codes.shape[1], words), WORD_BYTES * words
     joined = np.empty((users, width), dtype=np.uint8)
-    joined[:, :HEAD_BYTES] = np.ascontiguousarray(heads).view(np.uint8).reshape(users, HEAD_BYTES)
-    joined[:, HEAD_BYTES:] = np.ascontiguousarray(codes).view(np.uint8).reshape(users, width - HEAD_BYTES)
+    joined[:, :head_bytes] = np.ascontiguousarray(heads).view(np.uint8).reshape(users, head_bytes)
+    joined[:, head_bytes:] = np.ascontiguousarray(codes).view(np.uint8).reshape(users, width - head_bytes)
     return joined
 
 
 def to_rows(heads: Integers, codes: Codes) -> list[bytes]:
-    width = row_bytes(codes.shape[1])
+    width = row_bytes(codes.shape[1], heads.shape[1])
     whole = row_matrix(heads, codes).tobytes()
     return [whole[start : start + width] for start in range(0, len(whole), width)]
 
 
-def from_rows(rows: Sequence[bytes], symbols: int, tag: int) -> tuple[Integers, Codes, NDArray[np.int8]]:
+def from_rows(
+    rows: Sequence[bytes], states: int, tag: int, words: int = HEAD_WORDS
+) -> tuple[Integers, Codes, NDArray[np.int8]]:
     """Heads, codes and, per row, why it is refused (0 = fine). Refused rows are zero."""
-    width = row_bytes(symbols)
+    width, head_bytes = row_bytes(states, words), WORD_BYTES * words
     verdicts = np.zeros(len(rows), dtype=np.int8)
     blank = bytes(width)
     fitting = list(rows)
     for i, row in enumerate(rows):
         if len(row) != width:
-            verdicts[i] = Unreadable.LENGTH if row[:1] == bytes([VERSION]) else Unreadable.VERSION
+            verdicts[i] = Unreadable.LENGTH if row[:1] == bytes([version_of(words)]) else Unreadable.VERSION
             fitting[i] = blank
     joined = np.frombuffer(b"".join(fitting), dtype=np.uint8).reshape(len(rows), width)
-    heads = joined[:, :HEAD_BYTES].copy().view("<i8").reshape(len(rows), HEAD_WORDS)
-    codes = joined[:, HEAD_BYTES:].copy().view("<u4").reshape(len(rows), symbols)
+    heads = joined[:, :head_bytes].copy().view("<i8").reshape(len(rows), words)
+    codes = joined[:, head_bytes:].copy().view("<u4").reshape(len(rows), states)
     _judge(heads, codes, tag, verdicts)
     return heads, codes, verdicts
 
@@ -157,7 +174,7 @@ def _judge(heads: Integers, codes: Codes, tag: int, verdicts: NDArray[np.int8]) 
     for i in range(heads.shape[0]):
         if verdicts[i] == 0:
             marks = heads[i, 0]
-            if (marks & 0xFF) != VERSION:
+            if (marks & 0xFF) != version_of(heads.shape[1]):
                 verdicts[i] = 2
             elif ((marks >> 16) & 0xFFFF) != check_of(heads[i], codes[i]):
                 verdicts[i] = 3
@@ -168,11 +185,11 @@ def _judge(heads: Integers, codes: Codes, tag: int, verdicts: NDArray[np.int8]) 
             codes[i] = 0
 
 
-def new_users(count: int, symbols: int) -> tuple[Integers, Codes]:
+def new_users(count: int, states: int, words: int = HEAD_WORDS) -> tuple[Integers, Codes]:
     """Rows of users that were never seen: no offset carried out, no step taken."""
-    heads = np.zeros((count, HEAD_WORDS), dtype=np.int64)
+    heads = np.zeros((count, words), dtype=np.int64)
     heads[:, Word.WATERMARK] = -1
-    return heads, np.zeros((count, symbols), dtype=np.uint32)
+    return heads, np.zeros((count, states), dtype=np.uint32)
 
 
 def drift_of(heads: Integers) -> NDArray[np.int64]:

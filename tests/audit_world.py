@@ -20,6 +20,7 @@ from beliefs.model_file import Model, parse, serialise
 from stream.audit.audit import Task, audit
 from stream.audit.report import Report
 from stream.audit.task import task_of
+from stream.clock_rows import rows_of
 from stream.keys import Epoch, KeyRing
 from stream.pipeline import PartitionPipeline
 from stream.promise import compile_promise
@@ -30,7 +31,6 @@ from stream.settings.load import parse_settings
 from stream.settings.model import Settings
 from stream.step import new_bench
 from stream.stores.memory import MemoryStore
-from stream.stores.rows import StateRows
 from stream.windows.pipeline import WindowPipeline
 
 TOPIC_ID = UUID(int=0x1234567890ABCDEF1234567890ABCDEF)
@@ -53,7 +53,7 @@ record:
   protect: {{path: $.activity}}
   public: [$.battery]
   headers: [trace]
-model: model.json
+model: {{file: model.json, step: {step}, most: {most}}}
 mechanism: {{name: {mechanism}, epsilon: {epsilon}, accept_unbounded: true}}
 {windows}budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
 keys: {{file: keys.json}}
@@ -71,6 +71,8 @@ USUAL: dict[str, Any] = {
     "window": "1m",
     "when_spent": "forecast",
     "windows": "",
+    "step": "event",
+    "most": 1000,
 }
 
 
@@ -131,7 +133,8 @@ class Run:
 def sealed(row: NDArray[np.uint8]) -> bytes:
     from stream.state import check_of
 
-    head, codes = row[:64].copy().view(np.int64), row[64:].copy().view(np.uint32)
+    width = 72 if row[0] == 3 else 64
+    head, codes = row[:width].copy().view(np.int64), row[width:].copy().view(np.uint32)
     row[2:4] = np.array([check_of(head, codes)], dtype="<u2").view(np.uint8)
     return row.tobytes()
 
@@ -144,11 +147,13 @@ def run(
     sparse: bool = False,
     partitions: int = 1,
     falsify: Callable[[AnyPipeline], None] | None = None,
+    model: Model | None = None,
     **settings: Any,
 ) -> Run:
     """Carry out random events, one in fifty of them broken, some of them late, in blocks of uneven size."""
     chosen = settings_of(**settings)
-    model = model_of(symbols, sparse=sparse)
+    model = model_of(symbols, sparse=sparse) if model is None else model
+    bench = new_bench(model.chain.size, symbols)
     promise = compile_promise(chosen, model, RING)
     kafka = chosen.kafka
     topics = (kafka.released_topic, chosen.changelog_topic, kafka.dead_letter_topic, kafka.raw_topic)
@@ -158,10 +163,10 @@ def run(
         for log in logs.values():
             log.append([])
         kind: type[AnyPipeline] = PartitionPipeline if promise.windows is None else WindowPipeline
-        pipeline = kind(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, new_bench(symbols))
+        pipeline = kind(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, bench)
         if falsify is not None:
             falsify(pipeline)
-        store = MemoryStore(StateRows(symbols, model.tag))
+        store = MemoryStore(rows_of(chosen, model.chain.size, model.tag))
         inputs = _inputs(symbols, events, users, partition)
         logs[kafka.raw_topic][partition] += inputs
         _carry_out(finished, pipeline, store, partition, inputs)

@@ -25,11 +25,14 @@ def policy_of(
     budget: int = INFINITE,
     window: int = 0,
     when_spent: int = SPENT_FORECAST,
+    interval: int = 0,
+    most_steps: int = 1000,
 ) -> Policy:
     entry = registry.MECHANISMS[mechanism]
     units = budget_units(epsilon)
     table = constants_table(units)
-    return Policy(entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG)
+    clock = (interval, most_steps)
+    return Policy(entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG, *clock)
 
 
 def sticky_chain(size: int, stay: float = 0.8, seed: int = 1) -> Chain:
@@ -51,8 +54,9 @@ class Run:
     arrays: ChainArrays = field(init=False)
 
     def __post_init__(self) -> None:
-        self.heads, self.codes = state.new_users(self.users, self.chain.size)
-        self.bench = new_bench(self.chain.size)
+        words = state.CLOCK_HEAD_WORDS if self.policy.interval else state.HEAD_WORDS
+        self.heads, self.codes = state.new_users(self.users, self.chain.size, words)
+        self.bench = new_bench(self.chain.size, self.chain.symbols)
         self.arrays = chain_arrays(self.chain)
 
     def block(self, events: Events) -> Releases:

@@ -33,7 +33,8 @@ SPENT_FORECAST, SPENT_DRAW, SPENT_SUPPRESS, SPENT_STOP = 0, 1, 2, 3
 WHEN_SPENT = {"forecast": SPENT_FORECAST, "forecast_draw": SPENT_DRAW, "suppress": SPENT_SUPPRESS, "stop": SPENT_STOP}
 
 # Columns of the users' table.
-STEPS, MARKS, WINDOW, DRIFT, UPPER, LOWER, MOST_UPPER, MOST_LOWER, LEAST_UPPER, LEAST_LOWER, HIDDEN = range(11)
+STEPS, MARKS, WINDOW, DRIFT, UPPER, LOWER, MOST_UPPER, MOST_LOWER, LEAST_UPPER, LEAST_LOWER, HIDDEN, CLOCK = range(12)
+_COLUMNS = 12
 # Marks of a user: stopped; unsure of the window; adrift, which is a user who can no longer be followed.
 STOPPED, UNSURE, ADRIFT = 1, 2, 4
 
@@ -58,7 +59,11 @@ NOT_FOLLOWED = 512
 
 
 class Rules(NamedTuple):
-    """What was promised, in units and milliseconds; `numbers` is one row of constants for each level of drift."""
+    """What was promised, in units and milliseconds; `numbers` is one row of constants for each level of drift.
+
+    `interval` is the length of the model's step by the clock, at most `most_steps` between two events; 0: one for each
+    event.
+    """
 
     mechanism: int
     keeps_epsilon: bool
@@ -67,10 +72,12 @@ class Rules(NamedTuple):
     budget: int
     window: int
     when_spent: int
+    interval: int
+    most_steps: int
 
 
 class Book(NamedTuple):
-    """`beliefs` holds what is believed after each user's last event, as it is kept."""
+    """`beliefs` holds what is believed after each user's last event, state by state, as it is kept."""
 
     users: Integers
     beliefs: Floats
@@ -80,20 +87,21 @@ class Book(NamedTuple):
 
 
 class Desk(NamedTuple):
-    """Scratch space; nothing on it outlives one event."""
+    """Scratch space; nothing on it outlives one event. `states` is the belief over states, `ahead` that over values."""
 
+    states: Floats
     ahead: Floats
     channel: Channel
 
 
-def new_desk(symbols: int) -> Desk:
-    return Desk(np.zeros(symbols), new_channel(symbols))
+def new_desk(states: int, symbols: int) -> Desk:
+    return Desk(np.zeros(states), np.zeros(symbols), new_channel(symbols))
 
 
-def new_book(users: int, symbols: int) -> Book:
-    table: NDArray[np.int64] = np.zeros((users, 11), dtype=np.int64)
+def new_book(users: int, states: int) -> Book:
+    table: NDArray[np.int64] = np.zeros((users, _COLUMNS), dtype=np.int64)
     table[:, WINDOW] = -1  # none yet
-    return Book(table, np.zeros((users, symbols)))
+    return Book(table, np.zeros((users, states)))
 
 
 def grown(book: Book, users: int) -> Book:

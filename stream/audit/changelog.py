@@ -83,7 +83,7 @@ async def read_log(
                 marks[key] = value
         progress("state rows", len(records))
     where = f"{topic}, partition {partition}"
-    stored = read_rows(rows, public.symbols, public.tag)
+    stored = read_rows(rows, public.states, public.tag, by_clock=public.rules.interval > 0)
     control, mark = _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS))
     return PartitionLog(partition, where, stored, control, mark, held)
 

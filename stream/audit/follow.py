@@ -14,6 +14,7 @@ from stream.audit.book import (
     ABOVE_EPSILON,
     ADRIFT,
     AFTER_STOP,
+    CLOCK,
     COST_LOWER,
     COST_UPPER,
     DRIFT,
@@ -55,7 +56,7 @@ from stream.audit.book import (
 )
 from stream.audit.channel import ABOVE, ACROSS, BELOW, COLUMN, PLACE, Channel, drawn, empty, likeliest
 from stream.audit.judge import IMPOSSIBLE, SPENT, UNCERTIFIED, WITHIN, judge, shift_of, write_column
-from stream.audit.law import Law, begin, foresee, keep_short, learn
+from stream.audit.law import Law, begin, by_value, differs, foresee, keep_short, learn, share_out, take_over
 
 # Rounding of one event, in drift steps: 2 * 2^-26 for the kept masses and one for what that leaves out; one for all
 # doubles.
@@ -83,7 +84,7 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
             verdict[LOST] = missing
         while user[STEPS] < event[STEP] and user[MARKS] & ADRIFT == 0:
             belief = book.beliefs[event[USER]]
-            drift = look_ahead(law, desk, user, belief)
+            drift = look_ahead(rules, law, desk, user, belief, event[TIME])
             hidden = user[STEPS] < last_hidden
             if not hidden:
                 enter_window(rules, user, event[TIME])
@@ -92,7 +93,7 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
                 verdict[LOST] += pass_hidden(rules, user, state)
             else:
                 verdict[WRONG] = _check(rules, desk, user, event, state, drift, verdict)
-            _learn(desk, user, belief, hidden or event[OUTCOME] == FORECAST, drift)
+            _learn(law, desk, user, belief, hidden or event[OUTCOME] == FORECAST, drift)
             user[STEPS] += 1
             if verdict[LOST] and user[STEPS] == last_hidden:
                 user[MARKS] |= ADRIFT
@@ -102,21 +103,74 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
 
 
 @kernel
-def look_ahead(law: Law, desk: Desk, user: Integers, belief: Floats) -> int:
-    """The belief about the next value, and how far it may be off, in drift steps."""
+def look_ahead(rules: Rules, law: Law, desk: Desk, user: Integers, belief: Floats, time: int) -> int:
+    """The belief about the next value, and how far it may be off, in drift steps.
+
+    By the clock no event is hidden, so `time` is that of the event.
+    """
+    drift = 0
     if user[STEPS] == 0:
-        begin(law, desk.ahead)
-        return 0
-    foresee(law, belief, desk.ahead)
-    before = user[DRIFT]
+        begin(law, desk.states)
+    elif rules.interval > 0:
+        drift = _let_time_pass(rules, law, desk, user, belief, time)
+    else:
+        foresee(law, belief, desk.states)
+        drift = _after_one(law, user[DRIFT], user[STEPS])
+    if rules.interval > 0 and (user[STEPS] == 0 or time // rules.interval > user[CLOCK]):
+        user[CLOCK] = time // rules.interval
+    by_value(law, desk.states, desk.ahead)
+    return drift
+
+
+@kernel
+def _let_time_pass(rules: Rules, law: Law, desk: Desk, user: Integers, belief: Floats, time: int) -> int:
+    """One prediction for each interval that has begun, up to the most; where none has, the belief is as it was.
+
+    A mass that a further prediction begins with is kept at 2^-512 at least, and if it was less, nothing is known of how
+    far the belief may be off. A prediction that changes nothing is the last that is worked out.
+    """
+    moving = True
+    for s in range(belief.shape[0]):
+        desk.states[s] = belief[s]
+    left = min(time // rules.interval - user[CLOCK], rules.most_steps)
+    drift: int = user[DRIFT]
+    if left <= 0:
+        share_out(desk.states)
+        return min(drift + DOUBLES, DRIFT_UNKNOWN)
+    while left > 0:
+        for _ in range(min(left, law.span)):
+            if moving:
+                drift = drift if take_over(desk.states, belief) else DRIFT_UNKNOWN
+                foresee(law, belief, desk.states)
+                moving = differs(desk.states, belief)
+        if drift != DRIFT_UNKNOWN:
+            if left >= law.span:
+                drift = shrunk(drift, law.contraction)
+            drift = min(drift + min(left, law.span) * DOUBLES, DRIFT_UNKNOWN)
+        left -= law.span
+    return drift
+
+
+@kernel
+def _after_one(law: Law, before: int, events: int) -> int:
+    """The drift after one prediction. One of a longer memory shrinks at the end of each span: then what survives, and
+    all that the span has added, is looked at instead, if it is less."""
     if before == DRIFT_UNKNOWN:
         return DRIFT_UNKNOWN
-    # before * contraction needs up to 64 bits; the upper and the lower half of the contraction, 2^32 at most, are
-    # multiplied apart.
-    survives: int = (
-        before * (law.contraction >> 16) + ((before * (law.contraction & 0xFFFF) + 0xFFFF) >> 16) + 0xFFFF
-    ) >> 16
-    return min(survives + DOUBLES, DRIFT_UNKNOWN)
+    drift: int = before
+    if law.span == 1:
+        drift = shrunk(before, law.contraction)
+    elif events % law.span == 0:
+        drift = min(before, shrunk(before, law.contraction) + law.span * (KEPT_SHORT + DOUBLES))
+    return min(drift + DOUBLES, DRIFT_UNKNOWN)
+
+
+@kernel
+def shrunk(drift: int, contraction: int) -> int:
+    """drift * contraction needs up to 64 bits; the upper and the lower half of the contraction, 2^32 at most, are
+    multiplied apart."""
+    survives: int = (drift * (contraction >> 16) + ((drift * (contraction & 0xFFFF) + 0xFFFF) >> 16) + 0xFFFF) >> 16
+    return survives
 
 
 @kernel
@@ -197,15 +251,15 @@ def _settle(rules: Rules, channel: Channel, user: Integers, place: int, drift: i
 
 
 @kernel
-def _learn(desk: Desk, user: Integers, belief: Floats, nothing: bool, drift: int) -> None:
+def _learn(law: Law, desk: Desk, user: Integers, belief: Floats, nothing: bool, drift: int) -> None:
     """The belief after the event, as it is kept."""
     possible = True
     if nothing:
-        for x in range(belief.shape[0]):
-            belief[x] = desk.ahead[x]
+        for s in range(belief.shape[0]):
+            belief[s] = desk.states[s]
     elif user[MARKS] & ADRIFT:
         return
     else:
-        possible = learn(desk.ahead, desk.channel.units[COLUMN], belief)
+        possible = learn(law, desk.states, desk.channel.units[COLUMN], belief)
     fine = keep_short(belief) and possible
     user[DRIFT] = min(drift + KEPT_SHORT, DRIFT_UNKNOWN) if fine else DRIFT_UNKNOWN

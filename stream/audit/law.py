@@ -1,14 +1,19 @@
 """The public model as the auditor reads it: by columns, because a prediction gathers, for each value, from those before
 it.
 
+A belief is one over the model's states. Each state ends with a value, and what a mechanism is given are the sums over
+the states of each value. In a model of order 1 the states are the values.
+
 The order of additions is part of the promise. A prediction of value y is the sum over x, ascending, of belief(x) C(x,
 y); then all are divided by their sum, added up ascending. Gathering column by column adds the same numbers in the same
-order as scattering row by row.
+order as scattering row by row. A value's sum is taken over its states, ascending; then all are divided by their sum
+once more, unless each value is one state.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,37 +24,61 @@ from stream.audit.amounts import Floats, Integers
 
 
 class Law(NamedTuple):
-    """`before[first[y]:first[y + 1]]` are the values that y may follow, ascending, and `chance` their probabilities."""
+    """`before[first[s]:first[s + 1]]` are the states that s may follow, ascending, and `chance` their probabilities.
+
+    `members[begin[y]:begin[y + 1]]` are the states that end with value y, and `ends` is the value of each state. Of a
+    relative error in a belief the share `contraction` (in 2^-32) survives `span` predictions.
+    """
 
     start: Floats
     first: Integers
     before: Integers
     chance: Floats
+    begin: Integers
+    members: Integers
+    ends: Integers
     contraction: int
+    span: int
 
 
 def law_of(chain: Chain) -> Law:
     rows = np.repeat(np.arange(chain.size), np.diff(chain.indptr))
     by_column = np.argsort(chain.indices, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(chain.indices, minlength=chain.size))])
-    chance = chain.data[by_column].astype(np.float64)
-    return Law(chain.start.copy(), first.astype(np.int64), rows[by_column], chance, contraction_of(first, chance))
+    ends = chain.symbol_of.astype(np.int64)
+    leads_to = ends[chain.indices]
+    by_value = np.argsort(leads_to, kind="stable")
+    columns = np.split(chain.data[by_value], starts_of(leads_to, chain.symbols)[1:-1])
+    return Law(
+        start=chain.start.copy(),
+        first=starts_of(chain.indices, chain.size),
+        before=rows[by_column],
+        chance=chain.data[by_column].astype(np.float64),
+        begin=starts_of(ends, chain.symbols),
+        members=np.argsort(ends, kind="stable"),
+        ends=ends,
+        contraction=contraction_of(columns, chain.size, chain.span),
+        span=chain.span,
+    )
 
 
-def contraction_of(first: Integers, chance: Floats) -> int:
-    """How much of a relative error in a belief survives a prediction, in 2^-32, rounded up: (r - 1)/(r + 1) for the
-    largest ratio r within a column; all of it survives where a column holds zeros beside other numbers."""
-    size = first.shape[0] - 1
+def starts_of(numbers: Integers, count: int) -> Integers:
+    """Where each number's entries begin once they are sorted; one place more than numbers."""
+    return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))]).astype(np.int64)
+
+
+def contraction_of(columns: Sequence[Floats], states: int, span: int) -> int:
+    """How much of a relative error in a belief survives a span of predictions, in 2^-32, rounded up: (R - 1)/(R + 1)
+    for R = r^span, r the largest ratio between two states' chances of one value; all of it survives where a value is
+    impossible after some states and possible after others."""
     survives = 0
-    for y in range(size):
-        column = chance[first[y] : first[y + 1]]
+    for column in columns:
         if column.shape[0] == 0:
             continue
-        if column.shape[0] < size:
+        if column.shape[0] < states:
             return 2**32
         above, over = float(column.max()).as_integer_ratio()
         below, under = float(column.min()).as_integer_ratio()
-        large, small = above * under, below * over
+        large, small = (above * under) ** span, (below * over) ** span
         survives = max(survives, -(-(large - small) * 2**32 // (large + small)))
     return survives
 
@@ -82,18 +111,49 @@ def foresee(law: Law, belief: Floats, ahead: Floats) -> None:
 
 
 @kernel
-def learn(ahead: Floats, column: Integers, belief: Floats) -> bool:
+def take_over(ahead: Floats, belief: Floats) -> bool:
+    """What was foreseen is believed, masses of at least 2^-512; False if a positive one was less."""
+    fine = True
+    for s in range(ahead.shape[0]):
+        small = 0.0 < ahead[s] < 2.0**-512
+        belief[s] = 2.0**-512 if small else ahead[s]
+        fine = fine and not small
+    return fine
+
+
+@kernel
+def differs(ahead: Floats, belief: Floats) -> bool:
+    found = 0
+    for s in range(ahead.shape[0]):
+        found += ahead[s] != belief[s]
+    return found > 0
+
+
+@kernel
+def by_value(law: Law, ahead: Floats, values: Floats) -> None:
+    """The sums over the states of each value."""
+    for y in range(values.shape[0]):
+        mass = 0.0
+        for place in range(law.begin[y], law.begin[y + 1]):
+            mass += ahead[law.members[place]]
+        values[y] = mass
+    if values.shape[0] < ahead.shape[0]:
+        share_out(values)
+
+
+@kernel
+def learn(law: Law, ahead: Floats, column: Integers, belief: Floats) -> bool:
     """What is believed after a release whose probability is `column[x]` when the value is x.
 
     False if the law has no room for it: then the column alone is believed.
     """
     possible = False
-    for x in range(ahead.shape[0]):
-        belief[x] = ahead[x] * float(column[x])
-        possible = possible or belief[x] > 0.0
+    for s in range(ahead.shape[0]):
+        belief[s] = ahead[s] * float(column[law.ends[s]])
+        possible = possible or belief[s] > 0.0
     if not possible:
-        for x in range(ahead.shape[0]):
-            belief[x] = float(column[x])
+        for s in range(ahead.shape[0]):
+            belief[s] = float(column[law.ends[s]])
     share_out(belief)
     return possible
 

@@ -105,8 +105,12 @@ class Public:
     windows: Windows | None = None
 
     @property
-    def symbols(self) -> int:
+    def states(self) -> int:
         return int(self.law.start.shape[0])
+
+    @property
+    def symbols(self) -> int:
+        return int(self.law.begin.shape[0]) - 1
 
 
 class PartitionAudit:
@@ -121,8 +125,8 @@ class PartitionAudit:
         numbers = [] if stored is None else [*stored.users, *stored.quarantined]
         self._reader = Reader(public.form, {user: number for number, user in enumerate(numbers)})
         self._set_aside = len(numbers) - self._known
-        self._desk: Desk = new_desk(public.symbols)
-        self._book = new_book(self._known, public.symbols)
+        self._desk: Desk = new_desk(public.states, public.symbols)
+        self._book = new_book(self._known, public.states)
         self._last_ids = np.zeros(self._known, dtype=f"V{ID_BYTES}")
         windows = public.windows
         self._windows = None if windows is None else WindowFollower(public.rules, windows)
@@ -287,8 +291,7 @@ class PartitionAudit:
         return self._reader.users
 
     def _records_at(self, offsets: Integers) -> list[str]:
-        topic = self._public.released_topic
-        return [f"{topic}, partition {self._partition}, offset {offset}" for offset in offsets.tolist()]
+        return [f"{self._public.released_topic}, partition {self._partition}, offset {at}" for at in offsets.tolist()]
 
     def _states_at(self, stored: StoredRows, users: Iterable[int]) -> list[str]:
         return [self._changelog_at(int(stored.offsets[user])) for user in list(users)[:PLACES_SHOWN]]

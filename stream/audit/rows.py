@@ -1,7 +1,7 @@
 """The belief changelog as the auditor reads it, and the comparison with what it has worked out itself.
 
-A user's row is laid out here once more, from the description of version 1: 64 bytes and four for each value, little-
-endian.
+A user's row is laid out here once more, from the description of version 1: 64 bytes and four for each state of the
+model, little-endian; and of version 3, which has 8 bytes more between the two, for the clock.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stream.audit.amounts import Integers
 from stream.audit.book import (
     ADRIFT,
+    CLOCK,
     DRIFT,
     LEAST_LOWER,
     LEAST_UPPER,
@@ -49,8 +50,8 @@ _FIELDS: Final = (
     ("window", "<u4"),
     ("drift", "<u4"),
 )
-ROW_VERSION: Final = 1
-_EXACT: Final = ("upper", "lower", "steps", "drift")
+ROW_VERSION, CLOCK_VERSION = 1, 3
+_EXACT: Final = ("upper", "lower", "steps", "drift", "clock")
 
 
 class StoredRows(NamedTuple):
@@ -64,22 +65,27 @@ class StoredRows(NamedTuple):
     quarantined: dict[bytes, int]
 
 
-def row_type(symbols: int) -> np.dtype[np.void]:
-    return np.dtype([*_FIELDS, ("codes", "<u4", (symbols,))])
+def row_type(states: int, by_clock: bool) -> np.dtype[np.void]:
+    clock = [("clock", "<i8")] if by_clock else []
+    return np.dtype([*_FIELDS, *clock, ("codes", "<u4", (states,))])
 
 
-def read_rows(found: dict[bytes, tuple[bytes, int]], symbols: int, tag: int) -> StoredRows:
+def read_rows(found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, by_clock: bool) -> StoredRows:
     """Rows by user, each with its offset. A row of another length, version, check or model is set aside."""
-    layout = row_type(symbols)
+    layout = row_type(states, by_clock)
     users = [user for user, (row, _) in found.items() if len(row) == layout.itemsize]
     rows = np.frombuffer(b"".join([found[user][0] for user in users]), dtype=layout)
     offsets = np.array([found[user][1] for user in users], dtype=np.int64)
-    fine = (rows["version"] == ROW_VERSION) & (rows["tag"] == tag) & (rows["check"] == checks_of(rows))
+    fine = (rows["version"] == version_of(rows)) & (rows["tag"] == tag) & (rows["check"] == checks_of(rows))
     kept = [user for user, whole in zip(users, fine.tolist(), strict=True) if whole]
     good = {user: i for i, user in enumerate(kept)}
     return StoredRows(
         good, rows[fine], offsets[fine], {user: at for user, (_, at) in found.items() if user not in good}
     )
+
+
+def version_of(rows: NDArray[np.void]) -> int:
+    return CLOCK_VERSION if "clock" in (rows.dtype.names or ()) else ROW_VERSION
 
 
 def checks_of(rows: NDArray[np.void]) -> NDArray[np.uint16]:
@@ -95,7 +101,7 @@ def checks_of(rows: NDArray[np.void]) -> NDArray[np.uint16]:
 def expected_rows(book: Book, users: Integers, stored: NDArray[np.void], tag: int) -> NDArray[np.void]:
     """The rows as they should be. The watermark is taken over: source offsets are not public."""
     rows = np.zeros(users.shape[0], dtype=stored.dtype)
-    rows["version"], rows["tag"] = ROW_VERSION, tag
+    rows["version"], rows["tag"] = version_of(rows), tag
     rows["flags"] = np.where(book.column(MARKS)[users] & STOPPED, 1, 0)
     rows["watermark"] = stored["watermark"]
     rows["upper"], rows["lower"] = book.column(UPPER)[users], book.column(LOWER)[users]
@@ -103,6 +109,8 @@ def expected_rows(book: Book, users: Integers, stored: NDArray[np.void], tag: in
     rows["steps"], rows["drift"] = book.column(STEPS)[users], book.column(DRIFT)[users]
     rows["window"] = np.maximum(book.column(WINDOW)[users], 0)
     rows["codes"] = code_of(book.beliefs[users])
+    if version_of(rows) == CLOCK_VERSION:
+        rows["clock"] = book.column(CLOCK)[users]
     _take_over_hidden_windows(rows, book, users, stored)
     rows["check"] = checks_of(rows)
     return rows
@@ -126,7 +134,8 @@ def differences(book: Book, users: Integers, stored: NDArray[np.void], tag: int)
     followed = book.column(MARKS)[users] & ADRIFT == 0
     cut_known = book.column(MARKS)[users] & UNKNOWN_CUT == 0
     names = {"belief": "codes", "window": "window", "window_upper": "window_upper", "window_lower": "window_lower"}
-    found = {name: followed & (stored[name] != expected[name]) for name in ("flags", *_EXACT)}
+    exact: list[str] = [name for name in ("flags", *_EXACT) if name != "clock" or version_of(stored) == CLOCK_VERSION]
+    found = {name: followed & (stored[name] != expected[name]) for name in exact}
     for name, field in names.items():
         differs = stored[field] != expected[field]
         found[name] = followed & (differs.any(axis=1) if differs.ndim > 1 else differs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from beliefs.model_file import VERSION, Model
+from beliefs.model_file import Model
 from stream.audit.amounts import constants_by_level, units_within
 from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, WHEN_SPENT, Rules
@@ -14,6 +14,7 @@ from stream.audit.partition import Public
 from stream.audit.records import Form
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of
+from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
 
@@ -49,7 +50,7 @@ def public_of(settings: Settings, model: Model) -> Public:
             public=record.public,
             headers=frozenset(record.headers),
             policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
-            model=f"{VERSION}:{model.digest[:8]}".encode(),
+            model=f"{model.version}:{model.digest[:8]}{_step_of(settings)}".encode(),
             windows=settings.window is not None,
         ),
         rules=Rules(
@@ -60,6 +61,8 @@ def public_of(settings: Settings, model: Model) -> Public:
             budget=units_within(settings.budget.nats),
             window=settings.budget.window or 0,
             when_spent=WHEN_SPENT[settings.budget.when_spent],
+            interval=settings.model.step or 0,
+            most_steps=settings.model.most,
         ),
         law=law,
         windows=_windows(settings, law, epsilon),
@@ -75,3 +78,8 @@ def _windows(settings: Settings, law: Law, epsilon: int) -> Windows | None:
     if window is None:
         return None
     return windows_of(Cut(window.events, window.stretch or 0, window.order == "natural"), law, epsilon)
+
+
+def _step_of(settings: Settings) -> str:
+    """What the name of a model by the clock ends with: beliefs of another step are beliefs of another model."""
+    return f"/{write_duration(settings.model.step)}" if settings.model.step is not None else ""

@@ -136,7 +136,7 @@ def pass_gap(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief:
         return 0
     cut, lost = windows.cut, 0
     if missing > 1 and cut.events > 1 and not cut.natural and user[MARKS] & STOPPED == 0:
-        state = judge_window(rules, windows, user, look_ahead(windows.law, desk, user, belief))
+        state = judge_window(rules, windows, user, look_ahead(rules, windows.law, desk, user, belief, 0))
         lost = missing * pass_hidden(rules, user, state)
         user[STEPS] += missing
         user[MARKS] |= UNKNOWN_CUT
@@ -153,7 +153,7 @@ def pass_gap(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief:
 
 @kernel
 def _pass_one(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief: Floats) -> int:
-    drift = look_ahead(windows.law, desk, user, belief)
+    drift = look_ahead(rules, windows.law, desk, user, belief, 0)
     state = WITHIN if user[MARKS] & STOPPED else judge_window(rules, windows, user, drift)
     lost = pass_hidden(rules, user, state)
     for x in range(belief.shape[0]):

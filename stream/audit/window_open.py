@@ -189,7 +189,7 @@ def _begin(rules: Rules, windows: Windows, desk: Desk, book: Book, opened: Opene
     """A window that begins with this event, should the budget let it in; answers that, and the drift."""
     number = event[USER]
     user, marks, amounts = book.users[number], opened.marks[number], opened.amounts[number]
-    drift = look_ahead(windows.law, desk, user, book.beliefs[number])
+    drift = look_ahead(rules, windows.law, desk, user, book.beliefs[number], event[TIME])
     before = user[WINDOW]
     enter_window(rules, user, event[TIME])
     marks[FIRST_TIME], marks[LEVEL], marks[DRIFT_BEFORE] = event[TIME], level_of(drift), drift

@@ -181,7 +181,7 @@ def _check(
 ) -> int:
     """One whole window: what is wrong with it. It is charged whether or not it was allowed."""
     first = strip.rows[0]
-    drift = look_ahead(windows.law, desk, user, belief)
+    drift = look_ahead(rules, windows.law, desk, user, belief, events[first, TIME])
     latest = events[first, TIME]
     for at in range(1, count):
         latest = max(latest, events[strip.rows[at], TIME])

@@ -63,7 +63,7 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
 
 
 def _model(settings: Settings) -> Model:
-    where, fix = settings.model, "name the model that the pipeline ran with in the settings"
+    where, fix = settings.model.file, "name the model that the pipeline ran with in the settings"
     try:
         return parse(Path(where).read_bytes())
     except OSError as error:

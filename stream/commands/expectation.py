@@ -18,7 +18,7 @@ from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
 from stream.promise import WindowRules
-from stream.state import new_users
+from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, new_users
 from stream.step import FORECAST, RELEASED, Events, Policy, advance, new_bench
 from stream.windows.rehearse import Rehearsed, rehearse
 
@@ -27,6 +27,7 @@ Integers = NDArray[np.int64]
 DAY_MS: Final = 86_400_000
 MOST_USERS: Final = 256
 MOST_EVENTS_OF_A_DAY: Final = 20_000
+MOST_MOVES: Final = 100_000
 
 _VALUES: Final = hashlib.sha256(b"sottovoce explain: values").digest()
 _COINS: Final = hashlib.sha256(b"sottovoce explain: coins").digest()
@@ -56,53 +57,63 @@ class Expectation:
 
 
 def without_budget(
-    policy: Policy, chain: Chain, rules: WindowRules | None = None, events_per_day: int = 24
+    policy: Policy, chain: Chain, spacing: int = DAY_MS, rules: WindowRules | None = None
 ) -> Expectation:
-    """What releases do when the budget never runs out."""
-    users, steps = _size(chain, 100)
-    return _simulate(policy._replace(budget=INFINITE), chain, rules, users, steps, DAY_MS // max(events_per_day, 1))
+    """What releases do when the budget never runs out; by the clock and in windows their distance in time matters."""
+    longest = int(_moves(policy, 2, spacing)[0])
+    events = max(10, min(100, MOST_MOVES // max(longest, 1)))
+    return _simulate(policy._replace(budget=INFINITE), chain, rules, events, spacing)
 
 
 def one_day(policy: Policy, chain: Chain, events_per_day: int, rules: WindowRules | None = None) -> Expectation:
     """What happens to one user's first day of so many events, evenly spaced."""
-    users, steps = _size(chain, min(events_per_day, MOST_EVENTS_OF_A_DAY))
-    return _simulate(policy, chain, rules, users, steps, DAY_MS // max(events_per_day, 1))
+    events = min(events_per_day, MOST_EVENTS_OF_A_DAY)
+    return _simulate(policy, chain, rules, events, DAY_MS // max(events_per_day, 1))
 
 
-def _size(chain: Chain, steps: int) -> tuple[int, int]:
+def _users(chain: Chain, steps: int) -> int:
     """As many users as a second or so of work allows: a step costs about as much as the chain has transitions."""
     work = 40_000_000 // (steps * (400 + int(chain.data.shape[0])))
-    return max(4, min(MOST_USERS, work)), steps
+    return max(4, min(MOST_USERS, work))
 
 
-def _simulate(
-    policy: Policy, chain: Chain, rules: WindowRules | None, users: int, steps: int, spacing: int
-) -> Expectation:
-    values = _values(chain, users, steps)
+def _simulate(policy: Policy, chain: Chain, rules: WindowRules | None, steps: int, spacing: int) -> Expectation:
+    reached = np.concatenate([[0], np.cumsum(_moves(policy, steps, spacing))]).astype(np.int64)
+    users = _users(chain, int(reached[-1]) + 1)
+    values = chain.symbol_of[_states(chain, users, int(reached[-1]) + 1)[:, reached]]
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
     coins = keystream(_COINS, 0, users * steps)
     if rules is not None:
         return _summary(rehearse(policy, rules, chain_arrays(chain), events, coins), events, users, steps)
-    heads, codes = new_users(users, chain.size)
-    releases = advance(policy, chain_arrays(chain), new_bench(chain.size), heads, codes, events, coins)
+    heads, codes = new_users(users, chain.size, CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS)
+    bench = new_bench(chain.size, chain.symbols)
+    releases = advance(policy, chain_arrays(chain), bench, heads, codes, events, coins)
     return _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)
 
 
-def _values(chain: Chain, users: int, steps: int) -> Integers:
+def _moves(policy: Policy, events: int, spacing: int) -> Integers:
+    """How many steps the model takes before each event but the first."""
+    if not policy.interval:
+        return np.ones(events - 1, dtype=np.int64)
+    index = np.arange(events, dtype=np.int64) * spacing // policy.interval
+    return np.minimum(np.diff(index), policy.most_steps)
+
+
+def _states(chain: Chain, users: int, steps: int) -> Integers:
     """Paths of the chain, one row a user."""
     uniform = _uniform(users * steps).reshape(users, steps)
     start = np.cumsum(chain.start)
     rows = {state: chain.row(state) for state in range(chain.size)}
     sums = {state: np.cumsum(probabilities) for state, (_, probabilities) in rows.items()}
-    values = np.zeros((users, steps), dtype=np.int64)
+    paths = np.zeros((users, steps), dtype=np.int64)
     for user in range(users):
         state = _place(start, uniform[user, 0])
-        values[user, 0] = state
+        paths[user, 0] = state
         for step in range(1, steps):
             state = int(rows[state][0][_place(sums[state], uniform[user, step])])
-            values[user, step] = state
-    return values
+            paths[user, step] = state
+    return paths
 
 
 def _place(sums: NDArray[np.float64], point: float) -> int:

@@ -10,6 +10,7 @@ from beliefs.rounding import INFINITE
 from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, one_day, without_budget
+from stream.commands.memory import memory_of
 from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
@@ -36,24 +37,27 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     policy = opened.promise.policy
     epsilon = settings.mechanism.epsilon
     rules = opened.promise.windows
-    single = without_budget(policy, chain, rules, events_per_day)
+    spacing = DAY_MS if settings.model.step is None and rules is None else DAY_MS // events_per_day
+    single = without_budget(policy, chain, spacing, rules)
     day = one_day(policy, chain, events_per_day, rules)
     rows = MECHANISMS[settings.mechanism.name].row_epsilons
-    worst = worst_per_event(policy.holds_epsilon, epsilon, least_belief(chain), rows)
+    least = least_belief(chain, settings.model.step)
+    worst = worst_per_event(policy.holds_epsilon, epsilon, least, rows)
     full = policy.budget // policy.epsilon if policy.budget < INFINITE else None
     return {
         "file": str(opened.file),
         "pipeline": settings.pipeline.name,
         "policy": opened.promise.policy_name,
         "model": opened.model.short,
-        "values": chain.size,
+        "values": opened.model.alphabet.size,
+        **memory_of(opened),
         "record": _record(opened),
         "mechanism": settings.mechanism.name,
         "epsilon": epsilon,
         "factor": math.exp(epsilon),
         "holds_epsilon": policy.holds_epsilon,
         "belief_floor": belief_floor(epsilon),
-        "least_belief": least_belief(chain),
+        "least_belief": least,
         "budget": settings.budget.nats,
         "window_ms": settings.budget.window,
         "when_spent": settings.budget.when_spent,
@@ -65,7 +69,7 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "events_per_day": events_per_day,
         "single": asdict(single),
         "day": asdict(day),
-        "references": references(epsilon, chain.size, single),
+        "references": references(epsilon, opened.model.alphabet.size, single),
         "warnings": list(opened.warnings),
     }
 

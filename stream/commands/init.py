@@ -11,7 +11,8 @@ from stream.commands.report import errors_told, say
 from stream.errors import ConfigurationRefused, Problem
 from stream.names import EXIT_DONE
 from stream.settings.kinds import write_duration
-from stream.settings.model import Section, Settings
+from stream.settings.model import Settings
+from stream.settings.section import Section
 
 _WIDTH: Final = 100
 
@@ -49,6 +50,8 @@ _WHEN_USED: Final[dict[str, str]] = {
     "kafka.sasl.password.environment": "KAFKA_PASSWORD",
     "kafka.group_instance": "worker-1",
     "record.user.path": "$.user",
+    "model.file": "model.json",
+    "model.step": "10m",
     "record.event_time.path": "$.time",
     "record.event_time.unit": "ms",
     "keys.environment": "SOTTOVOCE_KEYS",
@@ -121,7 +124,8 @@ def _section(section: type[Section], prefix: str, pipeline: str, *, live: bool, 
 
 
 def _long_form(section: type[Section], place: str, pipeline: str, level: int) -> Iterator[str]:
-    yield from _comment(f"or, instead of that word, a section {place.rpartition('.')[2]} with:", level)
+    word = "text" if section.text_is else "word"
+    yield from _comment(f"or, instead of that {word}, a section {place.rpartition('.')[2]} with:", level)
     yield from _section(section, f"{place}.", pipeline, live=False, level=level + 1)
 
 

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from stream.commands.memory import in_words
 from stream.settings.kinds import write_duration
 
 _WIDTH: Final = 100
@@ -42,7 +43,9 @@ _NOT_PROMISED: Final = (
 
 def write_explanation(facts: Mapping[str, Any]) -> str:
     """The whole text."""
-    blocks = [_head(facts), _passes(facts), _promise(facts), _budget(facts), _not_promised(facts), _expected(facts)]
+    remembers = _section("What the model remembers", in_words(facts))
+    blocks = [_head(facts), _passes(facts), remembers, _promise(facts), _budget(facts)]
+    blocks += [_not_promised(facts), _expected(facts)]
     return "\n\n".join([*blocks, *([_warnings(facts)] if facts["warnings"] else [])])
 
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from stream.commands.memory import in_short, memory_of
 from stream.commands.report import errors_told, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, open_pipeline
@@ -26,7 +27,8 @@ def summary(opened: Opened) -> dict[str, Any]:
         "pipeline": opened.settings.pipeline.name,
         "policy": opened.promise.policy_name,
         "model": opened.model.short,
-        "values": opened.model.chain.size,
+        "values": opened.model.alphabet.size,
+        **memory_of(opened),
         "key_epoch": opened.ring.current.number,
         "key_fingerprint": opened.ring.current.fingerprint,
         "warnings": list(opened.warnings),
@@ -38,6 +40,6 @@ def _text(opened: Opened) -> str:
     lines = [f"WARNING: {warning}" for warning in opened.warnings]
     lines.append(
         f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, model {facts['model']} "
-        f"({facts['values']} values), key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
+        f"({facts['values']} values{in_short(facts)}), key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
     )
     return "\n".join(lines)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from stream.admin import AdminServer, AdminSettings
+from stream.clock_rows import rows_of, words_of
 from stream.commands.compiling import compiling_told
 from stream.engine import batches, fetched
 from stream.engine.connection import Connection, connection_of
@@ -34,7 +35,6 @@ from stream.protocol.publish import Topics
 from stream.state import row_bytes
 from stream.step import new_bench
 from stream.stores.memory import MemoryStore
-from stream.stores.rows import StateRows
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
 from stream.windows.pipeline import WindowPipeline
 
@@ -84,7 +84,7 @@ def _job(opened: Opened, connection: Connection, meter: Meter) -> Job:
     stores: dict[int, UserStore] = {}
     return Job(
         plan=plan_of(opened, connection),
-        codec=StateRows(opened.model.chain.size, opened.model.tag),
+        codec=rows_of(opened.settings, opened.model.chain.size, opened.model.tag),
         control=lambda raw: control_of(opened, raw),
         pipelines=lambda raw: pipelines_of(opened, raw),
         observer=Observers([MeterObserver(meter, lambda partition: stores[partition].all_heads()), Logbook()]),
@@ -120,7 +120,7 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
         topics=Topics(kafka.raw_topic, kafka.released_topic, kafka.dead_letter_topic, settings.changelog_topic),
         instance_id=kafka.group_instance or f"{settings.pipeline.name}-{gethostname()}",
         record_bytes=settings.record.max_bytes,
-        row_bytes=row_bytes(opened.model.chain.size),
+        row_bytes=row_bytes(opened.model.chain.size, words_of(opened.settings)),
         replication_factor=kafka.replication_factor,
         session_timeout_ms=kafka.session_timeout,
         drain_seconds=settings.limits.drain / 1000,
@@ -151,7 +151,7 @@ def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
 
     They share one bench: a block is prepared without a pause, so never two at once.
     """
-    bench = new_bench(opened.model.chain.size)
+    bench = new_bench(opened.model.chain.size, opened.model.alphabet.size)
     kind = PartitionPipeline if opened.promise.windows is None else WindowPipeline
 
     def of_partition(partition: int) -> Pipeline:
@@ -170,7 +170,7 @@ def _meter_settings(opened: Opened) -> MeterSettings:
         epsilon=policy.epsilon,
         upper_budget=policy.budget,
         lower_budget=policy.budget,
-        row_bytes=row_bytes(opened.model.chain.size),
+        row_bytes=row_bytes(opened.model.chain.size, words_of(opened.settings)),
         version=version_of(DISTRIBUTION),
         near_share=settings.metrics.near_budget,
         small_count_floor=settings.metrics.small_count_floor,

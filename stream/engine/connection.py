@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stream.errors import Refused
-from stream.settings.model import KafkaSettings, PasswordSettings, TlsSettings
+from stream.settings.kafka import KafkaSettings, PasswordSettings, TlsSettings
 
 
 @dataclass(frozen=True, slots=True)

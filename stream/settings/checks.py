@@ -212,6 +212,16 @@ def _budget_fits(collector: Collector) -> None:
         collector.add(("budget", "nats"), found, "at least one epsilon", fix)
 
 
+def _clock_sees_every_event(collector: Collector) -> None:
+    """By the clock the belief depends on the times of all events, and a suppressed one shows nobody its time."""
+    fields = _have(collector, "model.step", "budget.when_spent")
+    if fields is None or fields[0] is None or fields[1] not in ("suppress", "stop"):
+        return
+    fix = "write when_spent: forecast or forecast_draw, or take model.step away"
+    found = f"{fields[1]} beside a model that goes by the clock: nobody could follow a belief past a hidden time"
+    collector.add(("budget", "when_spent"), found, "forecast or forecast_draw beside model.step", fix)
+
+
 def _disk_has_folder(collector: Collector) -> None:
     fields = _have(collector, "store.kind", "store.folder")
     if fields is None:
@@ -240,6 +250,7 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     _headers_free,
     _window_fits,
     _budget_fits,
+    _clock_sees_every_event,
     _disk_has_folder,
 )
 

@@ -16,7 +16,8 @@ from pydantic_core import ErrorDetails
 
 from stream.errors import Problem
 from stream.settings.kinds import WRONG
-from stream.settings.model import Section, Settings
+from stream.settings.model import Settings
+from stream.settings.section import Section
 from stream.settings.yaml_lines import Place, Tree
 
 # Somebody may have put the secret itself where its place was asked for; it is not repeated in a message.
@@ -80,9 +81,11 @@ class Collector:
         if raw is None and not field.is_required() and field.default is None:
             self.values[dotted(place)] = None
             return None
-        expanded = section.shorthand.get(raw) if isinstance(raw, str) else raw
+        expanded = _written_out(section, raw) if isinstance(raw, str) else raw
         if not isinstance(expanded, Mapping):
             words = [*section.shorthand, f"a section with {', '.join(section.model_fields)}"]
+            if section.text_is is not None:
+                words.insert(0, f"a text, its {section.text_is}")
             self.add(place, self._shown(raw, place), " or ".join(words), f"write {place[-1]}: {field.description}")
             return raw
         before = len(self.problems)
@@ -123,6 +126,10 @@ def shown(value: Any) -> str:
         return f"a section with {', '.join(map(str, value))}"[:_LONGEST_SHOWN] if value else "an empty section"
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
+
+
+def _written_out(section: type[Section], text: str) -> Mapping[str, Any] | None:
+    return section.shorthand.get(text) if section.text_is is None else {section.text_is: text}
 
 
 def _section_of(annotation: Any) -> type[Section] | None:

@@ -72,6 +72,20 @@ def read_window(value: Any) -> int | None:
     return milliseconds
 
 
+def read_step(value: Any) -> int | None:
+    """The length of a model's step in milliseconds; None is one step for each event."""
+    if value == "event":
+        return None
+    try:
+        milliseconds = read_duration(value)
+    except PydanticCustomError as problem:
+        context = problem.context or {}
+        raise wrong(f"{context['allowed']}; or event", str(context["fix"])) from None
+    if not 1000 <= milliseconds <= 3660 * _MILLISECONDS["d"]:
+        raise wrong("from 1s to 3660d, or event", "choose a step in that range, or event")
+    return milliseconds
+
+
 def read_budget(value: Any) -> float:
     """A number of nats above 0; infinity is written `unlimited`, so that nobody gets it by accident."""
     if value == "unlimited":
@@ -136,6 +150,11 @@ Window = Annotated[
     int | None,
     BeforeValidator(read_window),
     WithJsonSchema({"anyOf": [_DURATION_SCHEMA, {"const": "forever"}]}),
+]
+Step = Annotated[
+    int | None,
+    BeforeValidator(read_step),
+    WithJsonSchema({"anyOf": [_DURATION_SCHEMA, {"const": "event"}]}),
 ]
 Budget = Annotated[
     float,

@@ -13,7 +13,7 @@ from stream.settings.yaml_lines import Tree, read_tree
 
 # Every field that holds a file or a folder; a relative one is meant beside the settings file.
 _FILES: Final = (
-    ("model",),
+    ("model", "file"),
     ("keys", "file"),
     ("store", "folder"),
     ("kafka", "tls", "ca_file"),
@@ -71,7 +71,7 @@ def policy_fingerprint(settings: Settings, model_digest: str) -> bytes:
     They are the first of the SHA-256 of a canonical JSON text. Brokers, stores, limits and metrics are not in it: a
     pipeline that moves house still releases the same.
     """
-    decides = {
+    decides: dict[str, Any] = {
         "pipeline": settings.pipeline.name,
         "record": settings.record.model_dump(),
         "mechanism": settings.mechanism.model_dump(),
@@ -80,5 +80,7 @@ def policy_fingerprint(settings: Settings, model_digest: str) -> bytes:
         "model": model_digest,
         "policy_version": settings.policy_version,
     }
+    if settings.model.step is not None:  # a pipeline without a clock keeps the fingerprint that it has always had
+        decides["clock"] = {"step": settings.model.step, "most": settings.model.most}
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).digest()[:8]

@@ -6,32 +6,25 @@ The descriptions are shown in three places: in the errors of a wrong file, in th
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from stream.names import CHANGELOG_SUFFIX
+from stream.settings.kafka import KafkaSettings
 from stream.settings.kinds import (
-    Broker,
     Budget,
     Deadline,
     Drain,
     EnvironmentName,
     FieldPath,
     FileName,
-    SessionTimeout,
+    Step,
     Stretch,
-    Topic,
     Version,
     Window,
 )
+from stream.settings.section import Section
 
 DEFAULT_DEADLINE_MS = 60_000
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
-
-    # One word that may stand instead of the whole section, and what it stands for.
-    shorthand: ClassVar[dict[str, dict[str, Any]]] = {}
 
 
 class PipelineSettings(Section):
@@ -39,65 +32,6 @@ class PipelineSettings(Section):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$")] = Field(
         description="the name of the pipeline: a-z, 0-9 and -, at most 64; group and belief topic are named after it"
-    )
-
-
-class TlsSettings(Section):
-    """How the connection to the brokers is encrypted."""
-
-    ca_file: FileName | None = Field(
-        default=None,
-        description="certificates of the authority that signed the brokers'; without it the system's are used",
-    )
-    certificate_file: FileName | None = Field(default=None, description="this client's own certificate, for mutual TLS")
-    private_key_file: FileName | None = Field(
-        default=None, description="the private key that belongs to certificate_file"
-    )
-
-
-class PasswordSettings(Section):
-    """Where the password is read from; it is never written in the settings file."""
-
-    file: FileName | None = Field(default=None, description="a file that holds the password and nothing else")
-    environment: EnvironmentName | None = Field(
-        default=None, description="the environment variable that holds the password"
-    )
-
-
-class SaslSettings(Section):
-    """How this client proves to the brokers who it is."""
-
-    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
-        description="the SASL mechanism of the brokers"
-    )
-    username: Annotated[str, Field(min_length=1, max_length=255)] = Field(description="the name to log in with")
-    password: PasswordSettings = Field(description="where the password is read from: a file or an environment variable")
-
-
-class KafkaSettings(Section):
-    """Where the records come from and go to."""
-
-    brokers: Annotated[tuple[Broker, ...], Field(min_length=1, max_length=64, strict=False)] = Field(
-        description="brokers to ask first, each host:port"
-    )
-    allow_plaintext: bool = Field(
-        default=False, description="true says aloud that records may cross a network unencrypted"
-    )
-    tls: TlsSettings | None = Field(
-        default=None, description="encryption of the connection; tls: {} uses the system's authorities"
-    )
-    sasl: SaslSettings | None = Field(default=None, description="how to log in")
-    raw_topic: Topic = Field(description="the topic with the raw events; nobody but this pipeline should read it")
-    released_topic: Topic = Field(description="the topic for the released events, with as many partitions as raw_topic")
-    dead_letter_topic: Topic = Field(
-        description="the topic for records that cannot be released; it gets reasons, never values"
-    )
-    group_instance: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,200}$")] | None = Field(
-        default=None, description="this worker's fixed name in the consumer group; each worker needs its own"
-    )
-    session_timeout: SessionTimeout = Field(default=10_000, description="how long a silent worker keeps its partitions")
-    replication_factor: Annotated[int, Field(ge=1, le=16)] = Field(
-        default=3, description="replicas of each topic that the pipeline makes"
     )
 
 
@@ -158,6 +92,25 @@ class RecordSettings(Section):
     )
     max_bytes: Annotated[int, Field(ge=64, le=16_777_216)] = Field(
         default=65_536, description="the largest record value that is read, in bytes"
+    )
+
+
+class ModelSettings(Section):
+    """What everybody may know about how the values of the protected field follow one another."""
+
+    text_is: ClassVar[str | None] = "file"
+
+    file: FileName = Field(description="the model file")
+    step: Step = Field(
+        default=None,
+        description=(
+            "event: the model takes one step for each event; or a duration: one for each such interval of event time, "
+            "so that silence moves the belief on"
+        ),
+    )
+    most: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        default=1_000,
+        description="where step is a duration, the most steps between two events, however long the silence",
     )
 
 
@@ -269,7 +222,7 @@ class Settings(Section):
     pipeline: PipelineSettings = Field(description="which pipeline this is")
     kafka: KafkaSettings = Field(description="where the records come from and go to")
     record: RecordSettings = Field(description="what a raw record looks like, and which parts may be seen afterwards")
-    model: FileName = Field(
+    model: ModelSettings = Field(
         description="the model file: the values of the protected field and how they follow one another"
     )
     mechanism: MechanismSettings = Field(description="how a value is hidden")

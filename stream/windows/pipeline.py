@@ -27,7 +27,7 @@ from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, UserStore
 from stream.records.columns import ColumnWriter
-from stream.state import Word
+from stream.state import HEAD_WORDS, Word
 from stream.step import Bench
 from stream.windows.deadlines import WindowDeadlines
 from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of
@@ -224,7 +224,7 @@ class WindowPipeline:
 
 
 def _stacked(heads: list[Integers]) -> Heads:
-    return np.array(heads, dtype=np.int64).reshape(len(heads), len(Word))
+    return np.array(heads, dtype=np.int64).reshape(len(heads), HEAD_WORDS)
 
 
 def _is_readable(record: bytes) -> bool:

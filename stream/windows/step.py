@@ -34,9 +34,9 @@ from mechanisms.sequence.window import (
     release_window,
 )
 from mechanisms.sequence.window_running import COUNT, HIGHEST, LOWEST, Running, new_running, release_next
+from stream import drift as drifts
 from stream.state import STOPPED, Codes, Word, seal
 from stream.step import (
-    DRIFT_OF_DOUBLES,
     FORECAST,
     RELEASED,
     SPENT_DRAW,
@@ -44,7 +44,6 @@ from stream.step import (
     SUPPRESSED,
     Bench,
     Policy,
-    drift_units,
     keep_belief,
     open_budget_window,
     predict_user,
@@ -150,7 +149,7 @@ class WindowStep:
 
     def _begin(self, head: Integers, codes: Codes, time: int) -> int:
         """The belief about the window's first value, and its drift; the budget's window is that of the latest event."""
-        drift = int(predict_user(self._chain, self._bench, head, codes))
+        drift = int(predict_user(self._policy, self._chain, self._bench, head, codes, time))
         open_budget_window(self._policy, head, time)
         return drift
 
@@ -201,7 +200,7 @@ class WindowStep:
 
     def _keep(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
         """Each position may have rounded as much as a prediction does."""
-        drift = DRIFT_UNKNOWN if drift >= DRIFT_UNKNOWN else min(drift + length * DRIFT_OF_DOUBLES, DRIFT_UNKNOWN)
+        drift = DRIFT_UNKNOWN if drift >= DRIFT_UNKNOWN else min(drift + length * drifts.OF_DOUBLES, DRIFT_UNKNOWN)
         keep_belief(self._bench, head, codes, drift, True)
 
 
@@ -211,7 +210,7 @@ def _flags(head: Integers) -> int:
 
 def _cost(side: int, other: int, drift: int, epsilon: int) -> int:
     """One side of a window: its log ratio and the drift, or the log ratio between two windows of values."""
-    shift = int(drift_units(drift))
+    shift = int(drifts.in_units(drift))
     spread = add_units(side, other) if spread_counts(shift, epsilon) else 0
     return int(charge_of(side, spread, shift, epsilon))
 

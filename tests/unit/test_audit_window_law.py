@@ -72,7 +72,7 @@ def test_a_window_is_replayed_from_what_was_drawn(length: int, symbols: int, spa
     arrays, source = chain_arrays(chain), np.random.default_rng(length)
     tools, room = new_tools(arrays, reversed_arrays(chain)), new_room(LENGTH_MAX, symbols)
     windows = window_law.windows_of(Cut(length, 0, False), law_of(chain), 2 * UNITS_PER_NAT)
-    desk, strip, shown = new_desk(symbols), new_strip(symbols), np.zeros(length, dtype=np.int64)
+    desk, strip, shown = new_desk(symbols, symbols), new_strip(symbols), np.zeros(length, dtype=np.int64)
     engine, ours = plan_of(windows.units[0] / UNITS_PER_NAT, length, symbols), windows.plans[0, length]
     strip.rows[:] = np.arange(LONGEST)
     for _ in range(10):

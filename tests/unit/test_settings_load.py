@@ -89,7 +89,7 @@ def test_files_are_meant_beside_the_settings_file(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "c.yaml").write_text(GOOD.replace("keys.json", "/elsewhere/keys.json"), encoding="utf-8")
     settings = load_settings(folder / "c.yaml")
-    assert settings.model == str(folder / "model.json")
+    assert settings.model.file == str(folder / "model.json")
     assert settings.keys.file == "/elsewhere/keys.json"
 
 
@@ -108,11 +108,13 @@ RELEASE_CHANGES = [
     ("user: key", "user: {path: $.id, and_key: true}"),
     ("policy_version: 1", "policy_version: 2"),
     ("name: phones", "name: tablets"),
+    ("model: model.json", "model: {file: model.json, step: 10s}"),
 ]
 HOUSE_CHANGES = [
     ("127.0.0.1:9092", "127.0.0.1:9093"),
     ("phones.released", "elsewhere"),
     ("file: keys.json", "environment: KEYS"),
+    ("model: model.json", "model: {file: model.json, step: event, most: 7}"),
     ("policy_version: 1\n", "policy_version: 1\nlimits: {max_block_records: 7}\nstore: {kind: disk, folder: a}\n"),
     ("policy_version: 1\n", "policy_version: 1 # a comment\nmetrics: {near_budget: 0.5}\n"),
 ]
@@ -142,6 +144,20 @@ def test_durations_are_written_as_they_are_read(text: str) -> None:
     assert write_duration(read_duration(text)) == text
 
 
+def test_another_bound_on_the_steps_of_a_clock_is_another_policy() -> None:
+    bounds = ("", ", most: 9", ", most: 1000")
+    clocks = [read(("model: model.json", f"model: {{file: m, step: 10s{bound}}}")) for bound in bounds]
+    one, other, same = (policy_fingerprint(settings, DIGEST) for settings in clocks)
+    assert one == same != other
+
+
+def test_a_model_is_a_file_or_a_section() -> None:
+    one, other = read(), read(("model: model.json", "model: {file: model.json, step: 2m, most: 30}"))
+    assert (one.model.step, one.model.most) == (None, 1000)
+    assert (other.model.step, other.model.most) == (120_000, 30)
+    assert one.model.file == other.model.file
+
+
 def plain(text: str) -> Any:
     return importlib.import_module("ruamel.yaml").YAML(typ="safe", pure=True).load(text)
 
@@ -149,6 +165,7 @@ def plain(text: str) -> Any:
 def test_the_schema_accepts_what_the_reader_accepts() -> None:
     validator = importlib.import_module("jsonschema").Draft202012Validator(json_schema())
     texts = [GOOD, template(), GOOD.replace("user: key", "user: {path: $.id, and_key: true}").replace("1d", "forever")]
+    texts += [GOOD.replace("model.json", f"{{file: model.json, step: {step}}}") for step in ("10s", "event")]
     for text in texts:
         assert [error.message for error in validator.iter_errors(plain(text))] == []
         assert parse_settings(text.encode(), Path("c.yaml")).version == 1
@@ -163,6 +180,9 @@ def test_the_schema_accepts_what_the_reader_accepts() -> None:
         ("version: 1\npi", "version: 2\npi"),
         ("nats: 10", "natts: 10"),
         ("[$.battery]", "[battery]"),
+        ("model: model.json", "model: {file: model.json, step: 10}"),
+        ("model: model.json", "model: {step: 10s}"),
+        ("model: model.json", "model: 7"),
     ],
     ids=lambda change: change[1],
 )

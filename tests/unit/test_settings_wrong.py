@@ -23,6 +23,10 @@ class Wrong(NamedTuple):
     fragment: str
 
 
+_TO_BUDGET = "model: model.json\nmechanism:\n  name: optimal\n  epsilon: 1.0\nbudget:\n"
+_BY_CLOCK = _TO_BUDGET.replace("model.json", "{file: model.json, step: 1h}")
+_HIDDEN = ("budget.when_spent", "past a hidden time")
+
 WRONG = [
     Wrong("version: 1\np", "version: 2\np", 1, "version", "allowed: 1"),
     Wrong("version: 1\np", 'version: "1"\np', 1, "version", 'found: "1"'),
@@ -126,8 +130,17 @@ WRONG = [
     Wrong("[$.battery]", "$.battery", 13, "record.public", "a list"),
     Wrong("[$.battery]", "[battery]", 13, "record.public[0]", "starts with $"),
     Wrong("model: model.json\n", "", 1, "model", "required"),
-    Wrong("model: model.json", "model: {file: model.json}", 14, "model", "a text"),
-    Wrong("model: model.json", "model: ''", 14, "model", "at least 1"),
+    Wrong("model: model.json", "model: 7", 14, "model", "a text, its file or a section with file, step, most"),
+    Wrong("model: model.json", "model: {step: 10s}", 14, "model.file", "required"),
+    Wrong("model: model.json", "model: {file: m.json, steps: 10s}", 14, "model.steps", "did you mean step?"),
+    Wrong("model: model.json", "model: {file: m.json, step: 10}", 14, "model.step", "for example 10s"),
+    Wrong("model: model.json", "model: {file: m.json, step: often}", 14, "model.step", "or event"),
+    Wrong("model: model.json", "model: {file: m.json, step: 500ms}", 14, "model.step", "from 1s to 3660d"),
+    Wrong("model: model.json", "model: {file: m.json, step: 10s, most: 0}", 14, "model.most", "at least 1"),
+    Wrong("model: model.json", "model: {file: m.json, step: 10s, most: 10001}", 14, "model.most", "at most 10000"),
+    Wrong(_TO_BUDGET, _BY_CLOCK + "  when_spent: stop\n", 19, *_HIDDEN),
+    Wrong(_TO_BUDGET, _BY_CLOCK + "  when_spent: suppress\n", 19, *_HIDDEN),
+    Wrong("model: model.json", "model: ''", 14, "model.file", "at least 1"),
     Wrong("name: optimal", "name: optimum", 16, "mechanism.name", "'optimal'"),
     Wrong("epsilon: 1.0", "epsilon: 0", 17, "mechanism.epsilon", "at least 1e-06"),
     Wrong("epsilon: 1.0", "epsilon: -1", 17, "mechanism.epsilon", "at least 1e-06"),

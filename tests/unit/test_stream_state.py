@@ -131,6 +131,32 @@ def test_what_cannot_be_read_is_told_apart(row: bytes, verdict: state.Unreadable
     assert state.from_rows([row], 3, 77)[2].tolist() == [verdict]
 
 
+def test_the_layout_by_the_clock_has_one_word_more() -> None:
+    heads, codes = state.new_users(1, 2, state.CLOCK_HEAD_WORDS)
+    heads[0, state.Word.CLOCK] = 28_000_123
+    state.seal(heads[0], codes[0], 0, 77)
+    (row,) = state.to_rows(heads, codes)
+    assert len(row) == state.row_bytes(2, state.CLOCK_HEAD_WORDS) == 72 + 8
+    assert row[0] == state.CLOCK_VERSION == 3
+    assert struct.unpack_from("<q", row, 64) == (28_000_123,)
+    assert struct.unpack_from("<H", row, 2)[0] == check_by_hand(row)
+    back_heads, back_codes, verdicts = state.from_rows([row], 2, 77, state.CLOCK_HEAD_WORDS)
+    assert verdicts.tolist() == [state.Unreadable.FINE]
+    assert (back_heads == heads).all() and (back_codes == codes).all()
+
+
+def test_rows_of_the_two_layouts_are_told_apart_even_at_one_length() -> None:
+    """72 bytes of codes and head: two states by the clock are as long as four without one."""
+    plain, codes = state.new_users(1, 4)
+    state.seal(plain[0], codes[0], 0, 77)
+    clock, few = state.new_users(1, 2, state.CLOCK_HEAD_WORDS)
+    state.seal(clock[0], few[0], 0, 77)
+    (one,), (other,) = state.to_rows(plain, codes), state.to_rows(clock, few)
+    assert len(one) == len(other)
+    assert state.from_rows([other], 4, 77)[2].tolist() == [state.Unreadable.VERSION]
+    assert state.from_rows([one], 2, 77, state.CLOCK_HEAD_WORDS)[2].tolist() == [state.Unreadable.VERSION]
+
+
 def test_another_models_row_is_refused() -> None:
     heads, codes = sealed(3, 5, 77)
     assert state.from_rows(state.to_rows(heads, codes), 3, 78)[2].tolist() == [state.Unreadable.MODEL] * 3
@@ -144,6 +170,18 @@ def test_version_1_keeps_its_bytes() -> None:
     assert heads[0, 1:].tolist() == [4_000_000_123, 1 << 41, 3 << 40, 1 << 40, 1 << 39, 17, (129 << 32) | 19_700]
     assert decode(codes[0].tolist()) == [0.5, 0.375, 0.125]
     assert state.is_stopped(heads).tolist() == [False]
+    assert state.drift_of(heads).tolist() == [129]
+    assert state.to_rows(heads, codes) == [row]
+
+
+def test_version_3_keeps_its_bytes() -> None:
+    row = bytes.fromhex((FIXTURES / "version-3.hex").read_text())
+    assert len(row) == 72 + 12
+    heads, codes, verdicts = state.from_rows([row], 3, 0xA1B2C3D4, state.CLOCK_HEAD_WORDS)
+    assert verdicts.tolist() == [state.Unreadable.FINE]
+    drift_and_window, clock = (129 << 32) | 19_700, 2_836_817
+    assert heads[0, 1:].tolist() == [4_000_000_123, 1 << 41, 3 << 40, 1 << 40, 1 << 39, 17, drift_and_window, clock]
+    assert decode(codes[0].tolist()) == [0.5, 0.375, 0.125]
     assert state.drift_of(heads).tolist() == [129]
     assert state.to_rows(heads, codes) == [row]
 

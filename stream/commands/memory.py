@@ -1,0 +1,49 @@
+"""What the model remembers and when it moves on, as figures and in plain words, for `validate` and `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stream.opening import Opened
+from stream.settings.kinds import write_duration
+
+
+def memory_of(opened: Opened) -> dict[str, Any]:
+    """The order of the model, its contexts and states, and its clock."""
+    model, clock = opened.model, opened.settings.model
+    return {
+        "order": model.order,
+        "contexts": model.contexts,
+        "states": model.chain.size,
+        "step_ms": clock.step,
+        "most_steps": clock.most if clock.step is not None else None,
+    }
+
+
+def in_short(facts: Mapping[str, Any]) -> str:
+    """A clause behind the number of values; nothing for a model of order 1 that goes event by event."""
+    words = "" if facts["order"] == 1 else f", order {facts['order']}, {facts['contexts']} contexts"
+    return words if facts["step_ms"] is None else f"{words}, a step each {write_duration(facts['step_ms'])}"
+
+
+def in_words(facts: Mapping[str, Any]) -> Iterator[str]:
+    """What the model takes into account, one sentence a line."""
+    if facts["order"] == 1:
+        yield "the next value depends on the last one, and on nothing before it (order 1)"
+    else:
+        yield (
+            f"the next value depends on the last {facts['order']} values (order {facts['order']}), as far as they are "
+            f"one of the {facts['contexts']} contexts that the model lists; where they are not, on the longest context "
+            f"that they end with. A belief has {facts['states']} states"
+        )
+    if facts["step_ms"] is None:
+        yield "each event is one step of the model, however much time lies between two events"
+        return
+    step = write_duration(facts["step_ms"])
+    yield (
+        f"the model takes one step for each {step} of event time, so silence moves the belief on: events within the "
+        f"same {step}, and late ones, are taken for another look at the same value; after a silence of more than "
+        f"{facts['most_steps']} steps the belief is as after {facts['most_steps']}"
+    )
+    yield "that somebody's events come now and not then is taken to say nothing about the values"
