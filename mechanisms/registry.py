@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from beliefs.native import kernel
 from mechanisms.contract import Floats, Workspace
-from mechanisms.sequence import forecast, marginal_preserving, optimal, published_crr
+from mechanisms.sequence import forecast, marginal_preserving, near, optimal, published_crr
 
 
 class Mechanism(NamedTuple):
@@ -23,6 +23,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "marginal_preserving": Mechanism(1, "mechanisms.sequence.marginal_preserving", marginal_preserving.HOLDS_EPSILON),
     "published_crr": Mechanism(2, "mechanisms.sequence.published_crr", published_crr.HOLDS_EPSILON),
     "forecast": Mechanism(3, "mechanisms.sequence.forecast", forecast.HOLDS_EPSILON),
+    "near": Mechanism(4, "mechanisms.sequence.near", near.HOLDS_EPSILON),
 }
 
 
@@ -34,6 +35,8 @@ def prepare(code: int, belief: Floats, constants: Floats, work: Workspace) -> tu
         return marginal_preserving.prepare(belief, constants, work)
     if code == 2:
         return published_crr.prepare(belief, constants, work)
+    if code == 4:
+        return near.prepare(belief, constants, work)
     return forecast.prepare(belief, constants, work)
 
 
@@ -45,6 +48,8 @@ def row(code: int, x: int, belief: Floats, work: Workspace) -> None:
         marginal_preserving.row(x, belief, work)
     elif code == 2:
         published_crr.row(x, belief, work)
+    elif code == 4:
+        near.row(x, belief, work)
     else:
         forecast.row(x, belief, work)
 
@@ -57,4 +62,6 @@ def column(code: int, i: int, belief: Floats, work: Workspace) -> tuple[float, f
         return marginal_preserving.column(i, belief, work)
     if code == 2:
         return published_crr.column(i, belief, work)
+    if code == 4:
+        return near.column(i, belief, work)
     return forecast.column(i, belief, work)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, condition_into, predict_into, start_into
 from beliefs.ledger import charge_of, fits, spread_counts, window_of
 from beliefs.native import kernel
@@ -81,9 +82,9 @@ class Releases(NamedTuple):
     uncertified: Integers
 
 
-def new_bench(symbols: int) -> Bench:
+def new_bench(symbols: int, distance: Distance | None = None) -> Bench:
     posterior = np.zeros(symbols)
-    return Bench(new_workspace(symbols), np.zeros(symbols), posterior, posterior.view(np.int64))
+    return Bench(new_workspace(symbols, distance), np.zeros(symbols), posterior, posterior.view(np.int64))
 
 
 def advance(

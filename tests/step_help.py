@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from beliefs.chain import Chain
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays
 from beliefs.rounding import INFINITE, budget_units
 from mechanisms import registry
@@ -45,6 +46,7 @@ class Run:
     policy: Policy
     chain: Chain
     users: int
+    distance: Distance | None = None
     heads: state.Integers = field(init=False)
     codes: state.Codes = field(init=False)
     bench: Bench = field(init=False)
@@ -52,7 +54,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.heads, self.codes = state.new_users(self.users, self.chain.size)
-        self.bench = new_bench(self.chain.size)
+        self.bench = new_bench(self.chain.size, self.distance)
         self.arrays = chain_arrays(self.chain)
 
     def block(self, events: Events) -> Releases:

@@ -86,6 +86,7 @@ CATALOGUE: Mapping[str, Computation] = {
             Input("value", whole_number),
             Input("key", key, needed=False),
             Input("offset", whole_number, needed=False),
+            Input("distance", table, needed=False),
         ),
     ),
 }
