@@ -8,11 +8,13 @@ from typing import Final
 
 from beliefs import model_file
 from beliefs.alphabet import Alphabet
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
 from mechanisms.contract import constants_table
 from mechanisms.registry import MECHANISMS
+from stream.distances import Chosen, choose_distance
 from stream.keys import KeyRing, Pseudonyms
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import RecordSettings, Settings
@@ -41,6 +43,7 @@ class Promise:
     model_short: str
     epoch_key: bytes = field(repr=False)
     pseudonym: Callable[[bytes], bytes] | None = field(repr=False, default=None)
+    distance: Distance | None = field(repr=False, default=None)
 
     @property
     def policy_name(self) -> str:
@@ -52,7 +55,8 @@ class Promise:
         return f"{self.model_version}:{self.model_short}"
 
 
-def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
+def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Chosen | None = None) -> Promise:
+    distance, digest = chosen or choose_distance(settings.record.protect.distance, model.alphabet)
     keep = settings.record.release_key == "keep"
     return Promise(
         pipeline=settings.pipeline.name,
@@ -61,11 +65,12 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
         chain=chain_arrays(model.chain),
         policy=compile_policy(settings, model),
         policy_version=settings.policy_version,
-        policy_fingerprint=policy_fingerprint(settings, model.digest),
+        policy_fingerprint=policy_fingerprint(settings, model.digest, digest),
         model_version=model_file.VERSION,
         model_short=model.short,
         epoch_key=ring.current.secret,
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
+        distance=distance,
     )
 
 

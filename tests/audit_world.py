@@ -193,7 +193,8 @@ def run(
     for partition in range(partitions):
         for log in logs.values():
             log.append([])
-        pipeline = PartitionPipeline(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, new_bench(symbols))
+        bench = new_bench(symbols, promise.distance)
+        pipeline = PartitionPipeline(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, bench)
         if falsify is not None:
             falsify(pipeline)
         store = MemoryStore(StateRows(symbols, model.tag))

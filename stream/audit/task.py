@@ -12,6 +12,8 @@ from stream.audit.changelog import Owner
 from stream.audit.law import law_of
 from stream.audit.partition import Public
 from stream.audit.records import Form
+from stream.distances import choose_distance
+from stream.errors import CannotAudit
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
 
@@ -36,8 +38,12 @@ def task_of(
 
 
 def public_of(settings: Settings, model: Model) -> Public:
-    record, mechanism = settings.record, MECHANISMS[settings.mechanism.name]
-    fingerprint = policy_fingerprint(settings, model.digest)
+    record, name = settings.record, settings.mechanism.name
+    if name not in MECHANISMS:
+        raise CannotAudit(f"The auditor has no account of the mechanism {name}.", "mechanism.name")
+    mechanism = MECHANISMS[name]
+    digest = choose_distance(record.protect.distance, model.alphabet).digest
+    fingerprint = policy_fingerprint(settings, model.digest, digest)
     epsilon = units_within(settings.mechanism.epsilon)
     return Public(
         form=Form(

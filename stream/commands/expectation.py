@@ -7,13 +7,14 @@ the pipeline's keys is used.
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.chain import Chain
+from beliefs.distance import EQUAL, Distance, cost
 from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
@@ -47,18 +48,19 @@ class Expectation:
     upper_per_user: float
     lower_per_user: float
     largest: float
+    distance: float | None = None
 
 
-def without_budget(policy: Policy, chain: Chain) -> Expectation:
+def without_budget(policy: Policy, chain: Chain, distance: Distance | None = None) -> Expectation:
     """What single releases do when the budget never runs out."""
     users, steps = _size(chain, 100)
-    return _simulate(policy._replace(budget=INFINITE), chain, users, steps, DAY_MS)
+    return _simulate(policy._replace(budget=INFINITE), chain, distance, users, steps, DAY_MS)
 
 
-def one_day(policy: Policy, chain: Chain, events_per_day: int) -> Expectation:
+def one_day(policy: Policy, chain: Chain, events_per_day: int, distance: Distance | None = None) -> Expectation:
     """What happens to one user's first day of so many events, evenly spaced."""
     users, steps = _size(chain, min(events_per_day, MOST_EVENTS_OF_A_DAY))
-    return _simulate(policy, chain, users, steps, DAY_MS // max(events_per_day, 1))
+    return _simulate(policy, chain, distance, users, steps, DAY_MS // max(events_per_day, 1))
 
 
 def _size(chain: Chain, steps: int) -> tuple[int, int]:
@@ -67,17 +69,28 @@ def _size(chain: Chain, steps: int) -> tuple[int, int]:
     return max(4, min(MOST_USERS, work)), steps
 
 
-def _simulate(policy: Policy, chain: Chain, users: int, steps: int, spacing: int) -> Expectation:
+def _simulate(
+    policy: Policy, chain: Chain, distance: Distance | None, users: int, steps: int, spacing: int
+) -> Expectation:
     values = _values(chain, users, steps)
     states = np.zeros((users, HEAD_WORDS), dtype=np.int64)
     states[:, 1] = -1  # no offset has been carried out yet
     codes = np.zeros((users, chain.size), dtype=np.uint32)
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
-    releases = advance(
-        policy, chain_arrays(chain), new_bench(chain.size), states, codes, events, keystream(_COINS, 0, users * steps)
-    )
-    return _summary(releases, events, users, steps)
+    bench, coins = new_bench(chain.size, distance), keystream(_COINS, 0, users * steps)
+    releases = advance(policy, chain_arrays(chain), bench, states, codes, events, coins)
+    summary = _summary(releases, events, users, steps)
+    return summary if distance is None else replace(summary, distance=mean_distance(distance, releases, events))
+
+
+def mean_distance(distance: Distance, releases: Releases, events: Events) -> float | None:
+    """How far the released values are from the true ones on average; None where all errors count alike."""
+    shown = np.flatnonzero(releases.symbol >= 0)
+    if distance.kind == EQUAL or shown.size == 0:
+        return None
+    pairs = zip(events.symbol[shown].tolist(), releases.symbol[shown].tolist(), strict=True)
+    return float(sum(cost(distance, x, y) for x, y in pairs) / shown.size * distance.unit)
 
 
 def _values(chain: Chain, users: int, steps: int) -> Integers:

@@ -36,8 +36,9 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     settings, chain = opened.settings, opened.model.chain
     policy = opened.promise.policy
     epsilon = settings.mechanism.epsilon
-    single = without_budget(policy, chain)
-    day = one_day(policy, chain, events_per_day)
+    distance = opened.promise.distance
+    single = without_budget(policy, chain, distance)
+    day = one_day(policy, chain, events_per_day, distance)
     worst = worst_per_event(policy.holds_epsilon, epsilon, least_belief(chain))
     full = policy.budget // policy.epsilon if policy.budget < INFINITE else None
     return {

@@ -150,7 +150,7 @@ def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
 
     They share one bench: a block is prepared without a pause, so never two at once.
     """
-    bench = new_bench(opened.model.chain.size)
+    bench = new_bench(opened.model.chain.size, opened.promise.distance)
 
     def of_partition(partition: int) -> Pipeline:
         return PartitionPipeline(opened.promise, raw.name, raw.id.bytes, partition, bench)

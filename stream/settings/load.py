@@ -14,6 +14,8 @@ from stream.settings.yaml_lines import Tree, read_tree
 # Every field that holds a file or a folder; a relative one is meant beside the settings file.
 _FILES: Final = (
     ("model",),
+    ("record", "protect", "distance", "table"),
+    ("record", "protect", "distance", "cost_table"),
     ("keys", "file"),
     ("store", "folder"),
     ("kafka", "tls", "ca_file"),
@@ -65,19 +67,21 @@ def _make_absolute(full: dict[str, Any], place: tuple[str, ...], folder: Path) -
         section[place[-1]] = str(folder / section[place[-1]])
 
 
-def policy_fingerprint(settings: Settings, model_digest: str) -> bytes:
+def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: str = "") -> bytes:
     """Eight bytes that change whenever anything changes that decides what is released.
 
     They are the first of the SHA-256 of a canonical JSON text. Brokers, stores, limits and metrics are not in it: a
-    pipeline that moves house still releases the same.
+    pipeline that moves house still releases the same. A distance counts by its content, not by the name of its file.
     """
     decides = {
         "pipeline": settings.pipeline.name,
-        "record": settings.record.model_dump(),
+        "record": settings.record.model_dump(exclude={"protect": {"distance"}}),
         "mechanism": settings.mechanism.model_dump(),
         "budget": settings.budget.model_dump(),
         "model": model_digest,
         "policy_version": settings.policy_version,
     }
+    if distance_digest:
+        decides["distance"] = distance_digest
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).digest()[:8]

@@ -126,10 +126,38 @@ class EventTimeSettings(Section):
     )
 
 
+class DistanceSettings(Section):
+    """How far a released value is from the true one; the mechanism `near` keeps that small."""
+
+    shorthand: ClassVar[dict[str, dict[str, Any]]] = {
+        kind: {"kind": kind} for kind in ("hamming", "absolute", "squared")
+    }
+
+    kind: Literal["hamming", "absolute", "squared"] = Field(
+        default="hamming",
+        description="hamming: all errors count alike; absolute or squared: how far apart two numbers are",
+    )
+    table: FileName | None = Field(
+        default=None,
+        description="a JSON file with a row of numbers for each value: how far it is from each value, 0 from itself",
+    )
+    cost_table: FileName | None = Field(
+        default=None, description="the same, but even the right value may cost something"
+    )
+
+    @property
+    def is_hamming(self) -> bool:
+        return self.kind == "hamming" and self.table is None and self.cost_table is None
+
+
 class ProtectSettings(Section):
     """The field that is released perturbed."""
 
     path: FieldPath = Field(description="the one field that is protected; its values are the model's alphabet")
+    distance: DistanceSettings = Field(
+        default=DistanceSettings(),
+        description="what the mechanism near keeps small: hamming, absolute, squared, or {table: file}",
+    )
 
 
 class RecordSettings(Section):
@@ -160,7 +188,7 @@ class RecordSettings(Section):
 class MechanismSettings(Section):
     """How a value is hidden."""
 
-    name: Literal["optimal", "marginal_preserving", "published_crr"] = Field(description="the mechanism")
+    name: Literal["optimal", "marginal_preserving", "published_crr", "near"] = Field(description="the mechanism")
     epsilon: Annotated[float, Field(ge=1e-6, le=32, allow_inf_nan=False)] = Field(
         description="the most that one release may tell about a user, in nats, from 0.000001 to 32"
     )

@@ -164,6 +164,17 @@ WRONG = [
     Wrong("nats: 10", "nats: !!python/name:os.system 10", 19, "budget.nats", "tag"),
     Wrong("nats: 10", "nats:\t10\n\tx: 1", 19, "", "cannot start any token"),
     Wrong("nats: 10", "nats: [10", 20, "", "YAML 1.2"),
+    Wrong("$.activity\n", "$.activity\n    distance: nearby\n", 13, "record.protect.distance", "hamming or absolute"),
+    Wrong("$.activity\n", "$.activity\n    distance: {table: ''}\n", 13, "record.protect.distance.table", "at least 1"),
+    Wrong("$.activity\n", "$.activity\n    distance: {tabel: a}\n", 13, "record.protect.distance.tabel", "mean table"),
+    Wrong("$.activity\n", "$.activity\n    distance: absolute\n", 13, "record.protect.distance", "looks at none"),
+    Wrong(
+        "$.activity\n",
+        "$.activity\n    distance: {table: a, cost_table: b}\n",
+        13,
+        "record.protect.distance",
+        "table and cost_table",
+    ),
 ]
 
 
