@@ -49,7 +49,7 @@ kafka:
   dead_letter_topic: {name}.dead
 record:
   user: key
-  protect: {{path: $.activity}}
+  protect: {{path: $.activity, distance: {distance}}}
   public: [$.battery]
   headers: [trace]
 model: model.json
@@ -110,6 +110,7 @@ USUAL: dict[str, Any] = {
     "nats": 4,
     "window": "1m",
     "when_spent": "forecast",
+    "distance": "hamming",
 }
 
 

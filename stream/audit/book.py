@@ -14,11 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.distance import Distance
 from stream.audit.amounts import Floats, Integers
 from stream.audit.channel import Channel, new_channel
+from stream.audit.lots import Nearby, new_nearby
 
-OPTIMAL, MARGINAL_PRESERVING, PUBLISHED = 0, 1, 2
-MECHANISMS = {"optimal": OPTIMAL, "marginal_preserving": MARGINAL_PRESERVING, "published_crr": PUBLISHED}
+OPTIMAL, MARGINAL_PRESERVING, PUBLISHED, NEAR = 0, 1, 2, 3
+MECHANISMS = {
+    "optimal": OPTIMAL,
+    "marginal_preserving": MARGINAL_PRESERVING,
+    "published_crr": PUBLISHED,
+    "near": NEAR,
+}
 SPENT_FORECAST, SPENT_DRAW, SPENT_SUPPRESS, SPENT_STOP = 0, 1, 2, 3
 WHEN_SPENT = {"forecast": SPENT_FORECAST, "forecast_draw": SPENT_DRAW, "suppress": SPENT_SUPPRESS, "stop": SPENT_STOP}
 
@@ -74,10 +81,11 @@ class Desk(NamedTuple):
 
     ahead: Floats
     channel: Channel
+    nearby: Nearby
 
 
-def new_desk(symbols: int) -> Desk:
-    return Desk(np.zeros(symbols), new_channel(symbols))
+def new_desk(symbols: int, distance: Distance) -> Desk:
+    return Desk(np.zeros(symbols), new_channel(symbols), new_nearby(symbols, distance))
 
 
 def new_book(users: int, symbols: int) -> Book:

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from beliefs.distance import Distance, equal
 from stream.audit.amounts import Integers
 from stream.audit.book import (
     ABOVE_EPSILON,
@@ -94,6 +95,7 @@ class Public:
     fingerprint: bytes
     released_topic: str
     changelog_topic: str
+    distance: Distance = field(default_factory=equal)
 
     @property
     def symbols(self) -> int:
@@ -141,7 +143,7 @@ class PartitionAudit:
         numbers = [] if stored is None else [*stored.users, *stored.quarantined]
         self._reader = Reader(public.form, {user: number for number, user in enumerate(numbers)})
         self._set_aside = len(numbers) - self._known
-        self._desk: Desk = new_desk(public.symbols)
+        self._desk: Desk = new_desk(public.symbols, public.distance)
         self._book = new_book(self._known, public.symbols)
         self._last_ids = np.zeros(self._known, dtype=f"V{ID_BYTES}")
         self.tally = Tally()

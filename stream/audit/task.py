@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from beliefs.distance import EQUAL
 from beliefs.model_file import VERSION, Model
 from stream.audit.amounts import constants_by_level, units_within
 from stream.audit.audit import Task
-from stream.audit.book import MECHANISMS, PUBLISHED, WHEN_SPENT, Rules
+from stream.audit.book import MECHANISMS, OPTIMAL, PUBLISHED, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.law import law_of
 from stream.audit.partition import Public
 from stream.audit.records import Form
 from stream.distances import choose_distance
-from stream.errors import CannotAudit
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
 
@@ -39,10 +39,9 @@ def task_of(
 
 def public_of(settings: Settings, model: Model) -> Public:
     record, name = settings.record, settings.mechanism.name
-    if name not in MECHANISMS:
-        raise CannotAudit(f"The auditor has no account of the mechanism {name}.", "mechanism.name")
-    mechanism = MECHANISMS[name]
-    digest = choose_distance(record.protect.distance, model.alphabet).digest
+    distance, digest = choose_distance(record.protect.distance, model.alphabet)
+    # Where all errors count alike, what is near is what is optimal.
+    mechanism = OPTIMAL if name == "near" and distance.kind == EQUAL else MECHANISMS[name]
     fingerprint = policy_fingerprint(settings, model.digest, digest)
     epsilon = units_within(settings.mechanism.epsilon)
     return Public(
@@ -68,4 +67,5 @@ def public_of(settings: Settings, model: Model) -> Public:
         fingerprint=fingerprint,
         released_topic=settings.kafka.released_topic,
         changelog_topic=settings.changelog_topic,
+        distance=distance,
     )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +48,36 @@ def test_the_audit_agrees_with_the_changelog_to_the_last_bit(
 def test_it_agrees_under_other_budgets(mechanism: str, settings: dict[str, Any]) -> None:
     report = run(5, events=800, mechanism=mechanism, **settings).report()
     assert [finding.as_json() for finding in report.findings] == []
+
+
+@pytest.mark.parametrize("symbols", [2, 10, 60])
+@pytest.mark.parametrize("distance", ["hamming", "table", "cost_table"])
+def test_it_agrees_on_what_is_near(tmp_path: Path, distance: str, symbols: int) -> None:
+    file = tmp_path / "distances.json"
+    costs = np.random.default_rng(symbols).uniform(0.0, 5.0, (symbols, symbols))
+    if distance == "table":
+        np.fill_diagonal(costs, 0.0)
+    file.write_text(json.dumps(costs.tolist()), encoding="utf-8")
+    written = distance if distance == "hamming" else f"{{{distance}: {file}}}"
+    finished = run(symbols, events=1200, users=12, mechanism="near", distance=written)
+    report = finished.report()
+    assert [finding.as_json() for finding in report.findings] == []
+    assert report.tally.released == finished.outcomes["released"] > 0
+    assert report.tally.forecast == finished.outcomes["forecast"]
+
+
+def test_another_distance_is_another_policy_and_another_channel(tmp_path: Path) -> None:
+    file = tmp_path / "distances.json"
+    line = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
+    file.write_text(json.dumps(line.tolist()), encoding="utf-8")
+    finished = run(5, mechanism="near", distance=f"{{table: {file}}}")
+    assert finished.report().agrees
+    before = finished.task()
+    file.write_text(json.dumps((line**2).tolist()), encoding="utf-8")
+    assert "wrong_policy" in finished.report().findings.codes()
+    public = replace(before.public, distance=finished.task().public.distance)
+    found = finished.report(public=public, owner=before.owner).findings.codes()
+    assert found & {"impossible_value", "state_differs"}
 
 
 def test_it_agrees_after_values_that_the_model_calls_impossible() -> None:
