@@ -4,7 +4,10 @@
      "version": 1,
      "order": 1,
      "alphabet": {"kind": "categories", "values": ["rest", "walk", "run"]}
-              or {"kind": "integers", "low": 0, "high": 23},
+              or {"kind": "integers", "low": 0, "high": 23}
+              or {"kind": "bins", "low": -10.0, "high": 40.0, "cells": 100, "outside": "clamp"}
+              or {"kind": "grid", "rows": {"low": 47.3, "high": 47.5, "cells": 20, "outside": "refuse"},
+                  "columns": {"low": 8.4, "high": 8.7, "cells": 30}, "names": ["lat", "lon"]},
      "start": [0.5, 0.3, 0.2],
      "transitions": {"form": "dense", "rows": [[0.9, 0.1, 0.0], ...]}
                  or {"form": "sparse", "rows": [{"to": [0, 1], "p": [0.9, 0.1]}, ...]},
@@ -12,9 +15,10 @@
      "hash": "sha256:<64 hexadecimal digits>"}
 
 `rows[x]` is the law of the value that follows x. `learnt_from` may be left out, and is free: any JSON object, for
-people. The hash is SHA-256 of the canonical text (`json_text.canonical`) of everything but `hash`, so it names the
-model in headers and in state, and a changed digit is noticed. The numbers in use are those of the file divided by their
-plain sum, row by row (`chain.py`).
+people. So may `outside`, which is then "refuse", and `names`, without which a place is a list of two numbers. The hash
+is SHA-256 of the canonical text (`json_text.canonical`) of everything but `hash`, so it names the model in headers and
+in state, and a changed digit is noticed. The numbers in use are those of the file divided by their plain sum, row by
+row (`chain.py`).
 
 `parse` reports everything that it can find wrong at once, each with its place in the file.
 """
@@ -25,10 +29,10 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from beliefs import json_text
-from beliefs.alphabet import Alphabet, Categories, IntegerRange
+from beliefs.alphabet import REFUSE, Alphabet, Bins, Categories, Grid, IntegerRange
 from beliefs.chain import Chain, Row, dense_row, sparse_row, start_law
 from beliefs.checks import Invalid, kind_of
 from beliefs.simplex import Vector
@@ -36,6 +40,7 @@ from beliefs.simplex import Vector
 FORMAT = "sottovoce-model"
 VERSION = 1
 ORDER = 1
+_BINS = ("low", "high", "cells", "outside")
 KEYS = ("format", "version", "order", "alphabet", "start", "transitions", "learnt_from", "hash")
 
 Result = TypeVar("Result")
@@ -189,10 +194,12 @@ def _alphabet(value: object) -> Alphabet:
     makers: dict[object, tuple[tuple[str, ...], Callable[..., Alphabet]]] = {
         "categories": (("values",), Categories),
         "integers": (("low", "high"), IntegerRange),
+        "bins": (_BINS, _bins),
+        "grid": (("rows", "columns", "names"), _grid),
     }
     kind = value.get("kind")
     if not isinstance(kind, str) or kind not in makers:
-        raise Invalid("alphabet.kind", 'must be "categories" or "integers"')
+        raise Invalid("alphabet.kind", 'must be "categories", "integers", "bins" or "grid"')
     names, make = makers[kind]
     for name in value:
         if name not in ("kind", *names):
@@ -203,9 +210,38 @@ def _alphabet(value: object) -> Alphabet:
         raise Invalid(f"alphabet.{problem.field}", problem.reason) from None
 
 
+def _bins(low: Any, high: Any, cells: Any, outside: Any) -> Bins:
+    return Bins(low, high, cells, REFUSE if outside is None else outside)
+
+
+def _grid(rows: object, columns: object, names: tuple[str, str] | None) -> Grid:
+    return Grid(_side(rows, "rows"), _side(columns, "columns"), names)
+
+
+def _side(value: object, field: str) -> Bins:
+    if not isinstance(value, dict):
+        raise Invalid(field, f"must be an object with low, high and cells, found {kind_of(value)}")
+    for name in value:
+        if name not in _BINS:
+            raise Invalid(f"{field}.{name}", f"does not belong to a side of a grid; it has {', '.join(_BINS)}")
+    try:
+        return _bins(value.get("low"), value.get("high"), value.get("cells"), value.get("outside"))
+    except Invalid as problem:
+        raise Invalid(f"{field}.{problem.field}", problem.reason) from None
+
+
+def _bins_document(bins: Bins) -> dict[str, object]:
+    return {"low": bins.low, "high": bins.high, "cells": bins.cells, "outside": bins.outside}
+
+
 def _alphabet_document(alphabet: Alphabet) -> dict[str, object]:
     if isinstance(alphabet, Categories):
         return {"kind": "categories", "values": list(alphabet.values)}
+    if isinstance(alphabet, Bins):
+        return {"kind": "bins", **_bins_document(alphabet)}
+    if isinstance(alphabet, Grid):
+        sides = {"rows": _bins_document(alphabet.rows), "columns": _bins_document(alphabet.columns)}
+        return {"kind": "grid", **sides, **({} if alphabet.names is None else {"names": list(alphabet.names)})}
     return {"kind": "integers", "low": alphabet.low, "high": alphabet.high}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from beliefs.alphabet import Categories
+from beliefs.alphabet import Alphabet, Categories
 from beliefs.chain import Chain
 from beliefs.model_file import Model, parse, serialise
 from stream.audit.audit import Task, audit
@@ -118,7 +118,7 @@ def settings_of(**changes: Any) -> Settings:
     return parse_settings(SETTINGS.format(**{**USUAL, **changes}).encode(), Path("audit.yaml"))
 
 
-def model_of(symbols: int, *, sparse: bool = False) -> Model:
+def model_of(symbols: int, *, sparse: bool = False, alphabet: Alphabet | None = None) -> Model:
     """A sticky chain; the sparse one starts at its first value and knows impossible steps."""
     if sparse and symbols > 1:
         rows = [_two_steps(x, symbols) for x in range(symbols)]
@@ -127,7 +127,7 @@ def model_of(symbols: int, *, sparse: bool = False) -> Model:
         source = np.random.default_rng(symbols)
         matrix = 0.3 * source.dirichlet(np.ones(symbols), size=symbols) + 0.7 * np.eye(symbols)
         chain = Chain.from_dense([1.0 / symbols] * symbols, matrix.tolist())
-    return parse(serialise(Categories([f"act{x}" for x in range(symbols)]), chain, {}))
+    return parse(serialise(alphabet or Categories([f"act{x}" for x in range(symbols)]), chain, {}))
 
 
 def _two_steps(x: int, symbols: int) -> tuple[object, object]:
@@ -179,13 +179,14 @@ def run(
     users: int = 20,
     *,
     sparse: bool = False,
+    alphabet: Alphabet | None = None,
     partitions: int = 1,
     falsify: Callable[[PartitionPipeline], None] | None = None,
     **settings: Any,
 ) -> Run:
     """Carry out random events, one in fifty of them broken, some of them late, in blocks of uneven size."""
     chosen = settings_of(**settings)
-    model = model_of(symbols, sparse=sparse)
+    model = model_of(symbols, sparse=sparse, alphabet=alphabet)
     promise = compile_promise(chosen, model, RING)
     kafka = chosen.kafka
     topics = (kafka.released_topic, chosen.changelog_topic, kafka.dead_letter_topic, kafka.raw_topic)
@@ -199,13 +200,13 @@ def run(
         if falsify is not None:
             falsify(pipeline)
         store = MemoryStore(StateRows(symbols, model.tag))
-        inputs = _inputs(symbols, events, users, partition)
+        inputs = _inputs(model.alphabet, events, users, partition)
         logs[kafka.raw_topic][partition] += inputs
         _carry_out(finished, pipeline, store, partition, inputs)
     return finished
 
 
-def _inputs(symbols: int, events: int, users: int, partition: int) -> list[Kept]:
+def _inputs(alphabet: Alphabet, events: int, users: int, partition: int) -> list[Kept]:
     """The same first events for every number of events."""
     draws = np.random.default_rng(1000 + partition).integers(1 << 30, size=(events, 3)).tolist()
     return [
@@ -214,7 +215,7 @@ def _inputs(symbols: int, events: int, users: int, partition: int) -> list[Kept]
             key=b"user-%d-%d" % (partition, user % users),
             value=b"broken"
             if i % 50 == 49
-            else orjson.dumps({"activity": f"act{value % symbols}", "battery": i % 100}),
+            else orjson.dumps({"activity": alphabet.value_at(value % alphabet.size), "battery": i % 100}),
             timestamp=START_MS + 100 * i - late % 20_000,
             headers=(("trace", b"t"), ("cookie", b"c")),
         )

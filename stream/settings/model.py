@@ -130,12 +130,13 @@ class DistanceSettings(Section):
     """How far a released value is from the true one; the mechanism `near` keeps that small."""
 
     shorthand: ClassVar[dict[str, dict[str, Any]]] = {
-        kind: {"kind": kind} for kind in ("hamming", "absolute", "squared")
+        kind: {"kind": kind} for kind in ("hamming", "absolute", "squared", "euclidean", "haversine")
     }
 
-    kind: Literal["hamming", "absolute", "squared"] = Field(
+    kind: Literal["hamming", "absolute", "squared", "euclidean", "haversine"] = Field(
         default="hamming",
-        description="hamming: all errors count alike; absolute or squared: how far apart two numbers are",
+        description="hamming: all errors count alike; absolute or squared: how far apart two numbers are; euclidean: "
+        "two places of a grid; haversine: the same in kilometres, with rows of latitudes and columns of longitudes",
     )
     table: FileName | None = Field(
         default=None,
@@ -156,7 +157,7 @@ class ProtectSettings(Section):
     path: FieldPath = Field(description="the one field that is protected; its values are the model's alphabet")
     distance: DistanceSettings = Field(
         default=DistanceSettings(),
-        description="what the mechanism near keeps small: hamming, absolute, squared, or {table: file}",
+        description="what near keeps small: hamming, absolute, squared, euclidean, haversine, or {table: file}",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from settings_text import GOOD
 
 from beliefs import model_file
-from beliefs.alphabet import Alphabet, Categories, IntegerRange
+from beliefs.alphabet import Alphabet, Bins, Categories, Grid, IntegerRange
 from beliefs.chain import Chain
 from beliefs.distance import EQUAL, cost
 from stream.commands.explain import explain
@@ -91,6 +92,33 @@ def test_texts_have_no_distance_of_numbers(tmp_path: Path) -> None:
     assert "{table: distances.json}" in problem.fix
     with pytest.raises(DistanceRefused):
         choose_distance(DistanceSettings(kind="squared"), WORDS)
+
+
+def test_numbers_and_places_in_cells_have_distances_of_their_own() -> None:
+    warm, town = Bins(-10.0, 40.0, 100), Grid(Bins(47.3, 47.5, 4), Bins(8.4, 8.7, 3), ("lat", "lon"))
+    degrees = choose_distance(DistanceSettings(kind="absolute"), warm).distance
+    assert cost(degrees, 0, 10) * degrees.unit == pytest.approx(5.0, abs=1e-5)
+    plane = choose_distance(DistanceSettings(kind="euclidean"), town).distance
+    assert cost(plane, 0, 4) * plane.unit == pytest.approx(math.hypot(0.05, 0.1), abs=1e-6)
+    ground = choose_distance(DistanceSettings(kind="haversine"), town).distance
+    assert cost(ground, 0, 3) * ground.unit == pytest.approx(0.05 * 6371.0088 * math.pi / 180.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "alphabet", "found", "fix"),
+    [
+        ("absolute", WORDS, "values are texts", "{table: distances.json}"),
+        ("euclidean", NUMBERS, "values are numbers", "absolute, or squared"),
+        ("haversine", Bins(0.0, 1.0, 4), "values are numbers", "absolute, or squared"),
+        ("squared", Grid(Bins(0.0, 1.0, 2), Bins(0.0, 1.0, 2)), "values are places", "euclidean, or haversine"),
+        ("haversine", Grid(Bins(0.0, 200.0, 2), Bins(0.0, 1.0, 2)), "latitude", "euclidean"),
+    ],
+)
+def test_a_distance_of_other_values_is_refused(kind: Any, alphabet: Alphabet, found: str, fix: str) -> None:
+    with pytest.raises(DistanceRefused) as caught:
+        choose_distance(DistanceSettings(kind=kind), alphabet)
+    assert found in caught.value.why
+    assert fix in caught.value.fix
 
 
 def test_what_is_near_is_explained(tmp_path: Path) -> None:
