@@ -118,8 +118,10 @@ def _portion(rest: int, flow: int, mass: int) -> int:
     quotient, remainder = 0, 0
     for digit in range(62, -1, -1):
         remainder = 2 * remainder + (flow if (rest >> digit) & 1 else 0)
-        quotient = 2 * quotient + remainder // mass
-        remainder = remainder % mass
+        quotient *= 2
+        while remainder >= mass:  # twice at most; a division would take ten times as long
+            remainder -= mass
+            quotient += 1
     return quotient
 
 
