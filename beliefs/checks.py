@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -65,6 +65,13 @@ def finite_number(value: object, field: str, where: str = "") -> float:
     if not math.isfinite(number):
         raise Invalid(field, f"{where}must be a finite number")
     return number
+
+
+def read_object(value: object, field: str) -> Mapping[str, object]:
+    """An object of JSON."""
+    if not isinstance(value, dict):
+        raise Invalid(field, f"must be an object, found {kind_of(value)}")
+    return value
 
 
 def kind_of(value: object) -> str:

@@ -4,7 +4,10 @@
      "version": 1,
      "order": 1,
      "alphabet": {"kind": "categories", "values": ["rest", "walk", "run"]}
-              or {"kind": "integers", "low": 0, "high": 23},
+              or {"kind": "integers", "low": 0, "high": 23}
+              or {"kind": "bins", "low": -10.0, "high": 40.0, "cells": 100, "outside": "clamp"}
+              or {"kind": "grid", "rows": {"low": 47.3, "high": 47.5, "cells": 20, "outside": "refuse"},
+                  "columns": {"low": 8.4, "high": 8.7, "cells": 30}, "names": ["lat", "lon"]},
      "start": [0.5, 0.3, 0.2],
      "transitions": {"form": "dense", "rows": [[0.9, 0.1, 0.0], ...]}
                  or {"form": "sparse", "rows": [{"to": [0, 1], "p": [0.9, 0.1]}, ...]},
@@ -29,10 +32,10 @@ the longest listed context that the past ends with (`contexts.py`). The empty co
 of a user's first value; without it, that is the law of the empty context. A model of order 1 is always of version 1,
 and one of a higher order always of version 2, so nothing can be written in two ways.
 
-`learnt_from` may be left out, and is free: any JSON object, for
-people. The hash is SHA-256 of the canonical text (`json_text.canonical`) of everything but `hash`, so it names the
-model in headers and in state, and a changed digit is noticed. The numbers in use are those of the file divided by their
-plain sum, row by row (`chain.py`).
+`learnt_from` may be left out, and is free: any JSON object, for people. So may `outside`, which is then "refuse", and
+`names`, without which a place is a list of two numbers. The hash is SHA-256 of the canonical text
+(`json_text.canonical`) of everything but `hash`, so it names the model in headers and in state, and a changed digit is
+noticed. The numbers in use are those of the file divided by their plain sum, row by row (`chain.py`).
 
 `parse` reports everything that it can find wrong at once, each with its place in the file.
 """
@@ -41,15 +44,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from beliefs import json_text
-from beliefs.alphabet import Alphabet, Categories, IntegerRange
+from beliefs.alphabet import Alphabet
+from beliefs.alphabet_rows import read_alphabet, written_alphabet
 from beliefs.chain import Chain, Row, start_law
-from beliefs.checks import Invalid, Problems, kind_of
+from beliefs.checks import Invalid, Problems, kind_of, read_object
 from beliefs.context_rows import read_contexts, written_contexts
 from beliefs.contexts import ORDER_MAX, Context, chain_of
 from beliefs.simplex import Vector
@@ -114,10 +118,10 @@ def parse(data: bytes) -> Model:
     missing = [key for key in _NEEDED[version] if key not in document]
     for key in missing:
         problems.add(key, "is missing")
-    alphabet = problems.run(lambda: _alphabet(document["alphabet"])) if "alphabet" in document else None
+    alphabet = problems.run(lambda: read_alphabet(document["alphabet"])) if "alphabet" in document else None
     read = _read_first_order if version == FIRST_ORDER else _read_with_contexts
     chain = None if missing else read(document, alphabet, problems)
-    learnt_from = problems.run(lambda: _object(document.get("learnt_from", {}), "learnt_from"))
+    learnt_from = problems.run(lambda: read_object(document.get("learnt_from", {}), "learnt_from"))
     digest = problems.run(lambda: _checked_digest(document))
     order, listed = document.get("order"), document.get("contexts")
     if problems.found or alphabet is None or chain is None or learnt_from is None or digest is None:
@@ -140,7 +144,7 @@ def serialise(alphabet: Alphabet, chain: Chain, learnt_from: Mapping[str, object
         "format": FORMAT,
         "version": FIRST_ORDER,
         "order": 1,
-        "alphabet": _alphabet_document(alphabet),
+        "alphabet": written_alphabet(alphabet),
         "start": chain.start.tolist(),
         "transitions": {"form": "dense" if dense else "sparse", "rows": rows},
         "learnt_from": dict(learnt_from),
@@ -158,7 +162,7 @@ def serialise_contexts(
         "format": FORMAT,
         "version": WITH_CONTEXTS,
         "order": order,
-        "alphabet": _alphabet_document(alphabet),
+        "alphabet": written_alphabet(alphabet),
         "start": start.tolist(),
         "contexts": written_contexts(laws, alphabet.size),
         "learnt_from": dict(learnt_from),
@@ -205,12 +209,6 @@ def _document(data: bytes) -> Mapping[str, object]:
     return value
 
 
-def _object(value: object, field: str) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        raise Invalid(field, f"must be an object, found {kind_of(value)}")
-    return value
-
-
 def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
     for path in json_text.repeated_keys(document):
         problems.add(path, "is given more than once; keep one of them")
@@ -231,31 +229,6 @@ def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
         if key not in KEYS[version]:
             problems.add(key, f"is no key of a model of version {version}; the keys are {', '.join(KEYS[version])}")
     return True
-
-
-def _alphabet(described: object) -> Alphabet:
-    value = _object(described, "alphabet")
-    makers: dict[object, tuple[tuple[str, ...], Callable[..., Alphabet]]] = {
-        "categories": (("values",), Categories),
-        "integers": (("low", "high"), IntegerRange),
-    }
-    kind = value.get("kind")
-    if not isinstance(kind, str) or kind not in makers:
-        raise Invalid("alphabet.kind", 'must be "categories" or "integers"')
-    names, make = makers[kind]
-    for name in value:
-        if name not in ("kind", *names):
-            raise Invalid(f"alphabet.{name}", f"does not belong to an alphabet of {kind}; it has {', '.join(names)}")
-    try:
-        return make(*(value.get(name) for name in names))
-    except Invalid as problem:
-        raise Invalid(f"alphabet.{problem.field}", problem.reason) from None
-
-
-def _alphabet_document(alphabet: Alphabet) -> dict[str, object]:
-    if isinstance(alphabet, Categories):
-        return {"kind": "categories", "values": list(alphabet.values)}
-    return {"kind": "integers", "low": alphabet.low, "high": alphabet.high}
 
 
 def _read_first_order(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:

@@ -23,6 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.checks import require
+from beliefs.distance import EQUAL, TABLE, Distance, equal
 from beliefs.native import kernel
 from beliefs.rounding import UNITS_PER_NAT
 
@@ -38,6 +40,9 @@ DRIFT_UNITS_PER_NAT = 1 << 32
 DRIFT_TO_UNITS = UNITS_PER_NAT // DRIFT_UNITS_PER_NAT
 DRIFT_UNKNOWN = (1 << 32) - 1
 LEVEL_UNKNOWN = 33
+
+CELLS_MAX = 128
+"""Values that have places are compared by their costs as this many cells of neighbours, where there are more."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -68,13 +73,23 @@ class Workspace(NamedTuple):
     share: Floats
     scratch: Floats
     likelihood: Floats
+    distance: Distance  # what an error costs; only mechanisms that ask for it look at it
+    tables: Integers  # some squares, of cells by cells: empty where all errors count alike
+    lists: Integers  # some lists of one number for each cell
+    middles: Floats  # where the cells lie
 
 
-def new_workspace(symbols: int) -> Workspace:
-    def integers(length: int) -> Integers:
-        return np.zeros(length, dtype=np.int64)
+def new_workspace(symbols: int, distance: Distance | None = None) -> Workspace:
+    """`distance` belongs to the workspace because it never changes; without it all errors count alike."""
+
+    def integers(*lengths: int) -> Integers:
+        return np.zeros(lengths, dtype=np.int64)
 
     width = symbols + 2
+    measure = equal() if distance is None else distance
+    alike = measure.kind == EQUAL
+    require(alike or symbols in (measure.costs.shape[0], measure.places.shape[0]), "a distance is one of these symbols")
+    cells = 0 if alike else symbols if measure.kind == TABLE else min(symbols, CELLS_MAX)
     return Workspace(
         size=integers(16),
         head=integers(width),
@@ -87,6 +102,10 @@ def new_workspace(symbols: int) -> Workspace:
         share=np.zeros(width),
         scratch=np.zeros(4 * width),
         likelihood=np.zeros(symbols),
+        distance=measure,
+        tables=integers(5, cells, cells),
+        lists=integers(16, cells),
+        middles=np.zeros((cells, 3)),
     )
 
 

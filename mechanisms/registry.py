@@ -13,6 +13,7 @@ from mechanisms.contract import Floats, Workspace
 from mechanisms.sequence import (
     forecast,
     marginal_preserving,
+    near,
     optimal,
     published_crr,
     randomised_response,
@@ -50,6 +51,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "temporal_ldp": Mechanism(
         7, "mechanisms.sequence.temporal_ldp", temporal_ldp.HOLDS_EPSILON, temporal_ldp.ROW_EPSILONS
     ),
+    "near": Mechanism(8, "mechanisms.sequence.near", near.HOLDS_EPSILON),
 }
 
 
@@ -69,6 +71,8 @@ def prepare(code: int, belief: Floats, constants: Floats, work: Workspace) -> tu
         return randomised_response_double.prepare(belief, constants, work)
     if code == 7:
         return temporal_ldp.prepare(belief, constants, work)
+    if code == 8:
+        return near.prepare(belief, constants, work)
     return forecast.prepare(belief, constants, work)
 
 
@@ -88,6 +92,8 @@ def row(code: int, x: int, belief: Floats, work: Workspace) -> None:
         randomised_response_double.row(x, belief, work)
     elif code == 7:
         temporal_ldp.row(x, belief, work)
+    elif code == 8:
+        near.row(x, belief, work)
     else:
         forecast.row(x, belief, work)
 
@@ -108,4 +114,6 @@ def column(code: int, i: int, belief: Floats, work: Workspace) -> tuple[float, f
         return randomised_response_double.column(i, belief, work)
     if code == 7:
         return temporal_ldp.column(i, belief, work)
+    if code == 8:
+        return near.column(i, belief, work)
     return forecast.column(i, belief, work)

@@ -4,6 +4,7 @@
     |-- Refused                    exit 2: nothing was started, nothing was released
     |   |-- ConfigurationRefused   the settings file: every problem in it, each with its line
     |   |-- ModelRefused           the model file cannot be used
+    |   |-- DistanceRefused        the distance does not belong to the model's values
     |   |-- KeyRefused             the key ring cannot be used
     |   |-- StateRefused           the topics or the beliefs in them belong to something else
     |   |-- CannotAudit            the audit could not be carried out: it says neither yes nor no
@@ -102,6 +103,10 @@ class ConfigurationRefused(Refused):
 
 class ModelRefused(Refused):
     """The model file is missing, damaged, or not a model."""
+
+
+class DistanceRefused(Refused):
+    """The distance does not belong to the model's values, or its file cannot be used; `where` names the setting."""
 
 
 class KeyRefused(Refused):

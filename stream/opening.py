@@ -15,7 +15,8 @@ from beliefs.clock import LEAST_CHANCE
 from beliefs.model_file import InvalidModel, Model, parse
 from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
-from stream.errors import ConfigurationRefused, KeyRefused, ModelRefused, Problem
+from stream.distances import Chosen, choose_distance
+from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, ModelRefused, Problem
 from stream.keys import KeyRing, load_keys
 from stream.promise import Promise, compile_promise
 from stream.settings.checks import is_loopback
@@ -49,9 +50,10 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
         _check_bound(settings, model, file, problems)
         _check_window(settings, model, file, problems)
         _check_clock(settings, model, file, problems)
+    chosen = _distance(settings, model, file, problems) if model is not None else None
     if problems or model is None or ring is None:
         raise ConfigurationRefused(str(file), problems)
-    promise = compile_promise(settings, model, ring)
+    promise = compile_promise(settings, model, ring, chosen)
     return Opened(file, settings, model, ring, promise, tuple(_warnings(settings, model)))
 
 
@@ -85,6 +87,15 @@ def _keys(settings: Settings, file: Path, environment: Mapping[str, str], proble
         place = ("keys", "file" if settings.keys.file is not None else "environment")
         found = f"{error.where}: {error.why}"
         problems.append(_problem(file, place, found, "a key ring that only its owner can read", error.fix))
+        return None
+
+
+def _distance(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> Chosen | None:
+    try:
+        return choose_distance(settings.record.protect.distance, model.alphabet)
+    except DistanceRefused as error:
+        place = ("record", "protect", "distance", error.where)
+        problems.append(_problem(file, place, error.why, "a distance of the model's values", error.fix))
         return None
 
 
@@ -192,6 +203,8 @@ def _warnings(settings: Settings, model: Model) -> list[str]:
             f"{mechanism.name} tells more than epsilon = {mechanism.epsilon:g} {when}; "
             "what it really tells is counted and charged, but not bounded by epsilon"
         )
+    if mechanism.name == "near" and settings.record.protect.distance.is_hamming:
+        warnings.append("near without a distance is optimal: name a distance beside record.protect.path")
     if math.isinf(settings.budget.nats):
         warnings.append("the budget is unlimited: what is told about a user grows with every event, without end")
     abroad = [broker for broker in settings.kafka.brokers if not is_loopback(broker.rpartition(":")[0])]

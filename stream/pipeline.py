@@ -16,6 +16,7 @@ from stream import names
 from stream.decimals import decimals
 from stream.door import Door
 from stream.errors import StateRefused
+from stream.policy import FORECAST, RELEASED, REPLAYED, Bench, Events, Releases
 from stream.promise import Promise
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
@@ -25,7 +26,7 @@ from stream.protocol.texts import Texts
 from stream.records.columns import Columns, ColumnWriter
 from stream.release_ids import release_id_texts
 from stream.state import row_matrix
-from stream.step import FORECAST, RELEASED, REPLAYED, Bench, Events, Releases, advance
+from stream.step import advance
 
 _HEADER_NAMES = tuple(
     name.encode()

@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from beliefs.alphabet import Alphabet
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
 from mechanisms.contract import constants_table
 from mechanisms.registry import MECHANISMS
+from stream.distances import Chosen, choose_distance
 from stream.keys import KeyRing, Pseudonyms
+from stream.policy import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Policy
 from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import DEFAULT_DEADLINE_MS, RecordSettings, Settings
-from stream.step import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Policy
 
 WHEN_SPENT: Final = {
     "forecast": SPENT_FORECAST,
@@ -55,6 +57,7 @@ class Promise:
     ring: KeyRing = field(repr=False)
     windows: WindowRules | None = None
     pseudonym: Callable[[bytes], bytes] | None = field(repr=False, default=None)
+    distance: Distance | None = field(repr=False, default=None)
 
     @property
     def epoch_key(self) -> bytes:
@@ -70,7 +73,8 @@ class Promise:
         return f"{self.model_version}:{self.model_short}"
 
 
-def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
+def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Chosen | None = None) -> Promise:
+    distance, digest = chosen or choose_distance(settings.record.protect.distance, model.alphabet)
     keep = settings.record.release_key == "keep"
     return Promise(
         pipeline=settings.pipeline.name,
@@ -79,12 +83,13 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing) -> Promise:
         chain=chain_arrays(model.chain),
         policy=compile_policy(settings, model),
         policy_version=settings.policy_version,
-        policy_fingerprint=policy_fingerprint(settings, model.digest),
+        policy_fingerprint=policy_fingerprint(settings, model.digest, digest),
         model_version=model.version,
         model_short=model.short + clock_suffix(settings),
         ring=ring,
         windows=compile_windows(settings, model),
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
+        distance=distance,
     )
 
 

@@ -17,106 +17,38 @@ codes and writes it back to codes, also in the middle of a block.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from beliefs.checks import require
-from beliefs.clock import at_rest, carry_over, steps_between
-from beliefs.forward import (
-    ChainArrays,
-    condition_into,
-    condition_states_into,
-    marginal_into,
-    normalise,
-    predict_into,
-    start_into,
-)
-from beliefs.ledger import charge_of, fits, spread_counts, window_of
+from beliefs.forward import ChainArrays, condition_into, condition_states_into
+from beliefs.ledger import charge_of, fits, spread_counts
 from beliefs.native import kernel
 from beliefs.rounding import add_units, log_units_up
 from mechanisms import registry
 from mechanisms.coins import Coins, pick
-from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers, Workspace, drift_level, new_workspace
+from mechanisms.contract import Integers, drift_level
 from mechanisms.sequence import forecast
 from stream import drift as drifts
-from stream.state import (
-    CLOCK_HEAD_WORDS,
-    HEAD_WORDS,
-    STOPPED,
-    Codes,
-    Word,
-    decode_belief,
-    encode_belief,
-    seal,
+from stream.policy import (
+    FORECAST,
+    LOWER,
+    RELEASED,
+    REPLAYED,
+    SPENT_DRAW,
+    SPENT_STOP,
+    STEPS,
+    SUPPRESSED,
+    UPPER,
+    WATERMARK,
+    WINDOW_LOWER,
+    WINDOW_UPPER,
+    Bench,
+    Events,
+    Policy,
+    Releases,
 )
-
-RELEASED, FORECAST, SUPPRESSED, REPLAYED = 0, 1, 2, 3
-SPENT_FORECAST, SPENT_DRAW, SPENT_SUPPRESS, SPENT_STOP = 0, 1, 2, 3
-
-WATERMARK, UPPER, LOWER, CLOCK = int(Word.WATERMARK), int(Word.UPPER), int(Word.LOWER), int(Word.CLOCK)
-WINDOW_UPPER, WINDOW_LOWER = int(Word.WINDOW_UPPER), int(Word.WINDOW_LOWER)
-STEPS, WINDOW_AND_DRIFT = int(Word.STEPS), int(Word.WINDOW_AND_DRIFT)
-
-
-class Policy(NamedTuple):
-    """What is promised, as the kernel reads it. All amounts in units of 2^-40 nat, window and interval in milliseconds.
-
-    An interval of 0 is one step for each event.
-    """
-
-    mechanism: int
-    holds_epsilon: bool
-    constants: Floats
-    epsilon: int
-    budget: int
-    window: int
-    when_spent: int
-    model_tag: int
-    interval: int = 0
-    most_steps: int = 1
-
-
-class Bench(NamedTuple):
-    """Scratch space of one caller; nothing in it outlives one event.
-
-    `belief` is over symbols, `ahead` and `posterior` over states; where these are the same, `ahead` is `belief`.
-    """
-
-    work: Workspace
-    belief: Floats
-    ahead: Floats
-    posterior: Floats
-    posterior_bits: Integers
-
-
-class Events(NamedTuple):
-    """Parallel arrays, in offset order; `slot` is the user's row in the states."""
-
-    slot: Integers
-    offset: Integers
-    time: Integers
-    symbol: Integers
-
-
-class Releases(NamedTuple):
-    """Parallel to the events. `symbol` is -1 where nothing is released; `step` counts the user's events."""
-
-    symbol: Integers
-    outcome: NDArray[np.int8]
-    upper: Integers
-    lower: Integers
-    step: Integers
-    uncertified: Integers
-
-
-def new_bench(states: int, symbols: int | None = None) -> Bench:
-    """For a model of so many states and symbols; without the second number they are the same."""
-    symbols = states if symbols is None else symbols
-    belief, posterior = np.zeros(symbols), np.zeros(states)
-    ahead = belief if states == symbols else np.zeros(states)
-    return Bench(new_workspace(symbols), belief, ahead, posterior, posterior.view(np.int64))
+from stream.recall import keep_belief, open_budget_window, predict_user
+from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, STOPPED, Codes, seal
 
 
 def advance(
@@ -174,56 +106,6 @@ def _advance_all(
         elif outcome == FORECAST:
             _forecast(policy, bench, coins[i, 1], i, releases)
         _store(policy, chain, bench, head, codes[user], drift, flags, told)
-
-
-@kernel
-def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integers, codes: Codes, time: int) -> int:
-    """The belief about the next value, over states and over symbols; returns its drift."""
-    drift = 0
-    if head[STEPS] == 0:
-        start_into(chain, bench.ahead)
-        if policy.interval > 0:
-            head[CLOCK] = time // policy.interval
-    else:
-        decode_belief(codes, bench.posterior_bits)
-        drift = (head[WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN
-        if policy.interval > 0:
-            steps = steps_between(head[CLOCK], time // policy.interval, policy.most_steps)
-            exact = _predict_steps(chain, bench, steps)
-            head[CLOCK] = max(head[CLOCK], time // policy.interval)
-            drift = drifts.after_steps(drift, steps, chain.contraction, chain.span) if exact else DRIFT_UNKNOWN
-        else:
-            predict_into(bench.posterior, chain, bench.ahead)
-            drift = drifts.after_an_event(drift, head[STEPS], chain.contraction, chain.span)
-    if bench.ahead.shape[0] != bench.belief.shape[0]:
-        marginal_into(bench.ahead, chain.symbol_of, bench.belief)
-    return drift
-
-
-@kernel
-def _predict_steps(chain: ChainArrays, bench: Bench, steps: int) -> bool:
-    """From `bench.posterior`, so many steps on, into `bench.ahead`; False if a mass became too small on the way."""
-    exact = True
-    if steps == 0:
-        for s in range(bench.ahead.shape[0]):
-            bench.ahead[s] = bench.posterior[s]
-        normalise(bench.ahead)
-    for step in range(steps):
-        if step > 0:
-            if at_rest(bench.ahead, bench.posterior):
-                break
-            exact = carry_over(bench.ahead, bench.posterior) and exact
-        predict_into(bench.posterior, chain, bench.ahead)
-    return exact
-
-
-@kernel
-def open_budget_window(policy: Policy, head: Integers, time: int) -> None:
-    window = window_of(time, policy.window)
-    if window > (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) or head[STEPS] == 0:
-        head[WINDOW_AND_DRIFT] = window
-        head[WINDOW_UPPER] = 0
-        head[WINDOW_LOWER] = 0
 
 
 @kernel
@@ -290,11 +172,3 @@ def _store(
         possible = condition_states_into(bench.ahead, bench.work.likelihood, chain.symbol_of, bench.posterior)
     keep_belief(bench, head, codes, drift, possible)
     seal(head, codes, flags, policy.model_tag)
-
-
-@kernel
-def keep_belief(bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool) -> None:
-    """`bench.posterior` into the codes, and how far from the exact belief they may be."""
-    exact = encode_belief(bench.posterior, bench.posterior_bits, codes) and possible
-    kept = drifts.after_coding(drift, exact)
-    head[WINDOW_AND_DRIFT] = (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) | (np.int64(kept) << 32)

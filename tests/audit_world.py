@@ -14,7 +14,7 @@ import orjson
 from audit_memory import START_MS, Kept, Memory
 from numpy.typing import NDArray
 
-from beliefs.alphabet import Categories
+from beliefs.alphabet import Alphabet, Categories
 from beliefs.chain import Chain
 from beliefs.model_file import Model, parse, serialise
 from stream.audit.audit import Task, audit
@@ -23,13 +23,13 @@ from stream.audit.task import task_of
 from stream.clock_rows import rows_of
 from stream.keys import Epoch, KeyRing
 from stream.pipeline import PartitionPipeline
+from stream.policy import new_bench
 from stream.promise import compile_promise
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Outgoing
 from stream.settings.load import parse_settings
 from stream.settings.model import Settings
-from stream.step import new_bench
 from stream.stores.memory import MemoryStore
 from stream.windows.pipeline import WindowPipeline
 
@@ -50,7 +50,7 @@ kafka:
   dead_letter_topic: {name}.dead
 record:
   user: key
-  protect: {{path: $.activity}}
+  protect: {{path: $.activity, distance: {distance}}}
   public: [$.battery]
   headers: [trace]
 model: {{file: model.json, step: {step}, most: {most}}}
@@ -73,6 +73,7 @@ USUAL: dict[str, Any] = {
     "windows": "",
     "step": "event",
     "most": 1000,
+    "distance": "hamming",
 }
 
 
@@ -82,7 +83,7 @@ def settings_of(**changes: Any) -> Settings:
     return parse_settings(SETTINGS.format(**wanted).encode(), Path("audit.yaml"))
 
 
-def model_of(symbols: int, *, sparse: bool = False) -> Model:
+def model_of(symbols: int, *, sparse: bool = False, alphabet: Alphabet | None = None) -> Model:
     """A sticky chain; the sparse one starts at its first value and knows impossible steps."""
     if sparse and symbols > 1:
         rows = [_two_steps(x, symbols) for x in range(symbols)]
@@ -91,7 +92,7 @@ def model_of(symbols: int, *, sparse: bool = False) -> Model:
         source = np.random.default_rng(symbols)
         matrix = 0.3 * source.dirichlet(np.ones(symbols), size=symbols) + 0.7 * np.eye(symbols)
         chain = Chain.from_dense([1.0 / symbols] * symbols, matrix.tolist())
-    return parse(serialise(Categories([f"act{x}" for x in range(symbols)]), chain, {}))
+    return parse(serialise(alphabet or Categories([f"act{x}" for x in range(symbols)]), chain, {}))
 
 
 def _two_steps(x: int, symbols: int) -> tuple[object, object]:
@@ -145,6 +146,7 @@ def run(
     users: int = 20,
     *,
     sparse: bool = False,
+    alphabet: Alphabet | None = None,
     partitions: int = 1,
     falsify: Callable[[AnyPipeline], None] | None = None,
     model: Model | None = None,
@@ -152,8 +154,7 @@ def run(
 ) -> Run:
     """Carry out random events, one in fifty of them broken, some of them late, in blocks of uneven size."""
     chosen = settings_of(**settings)
-    model = model_of(symbols, sparse=sparse) if model is None else model
-    bench = new_bench(model.chain.size, symbols)
+    model = model_of(symbols, sparse=sparse, alphabet=alphabet) if model is None else model
     promise = compile_promise(chosen, model, RING)
     kafka = chosen.kafka
     topics = (kafka.released_topic, chosen.changelog_topic, kafka.dead_letter_topic, kafka.raw_topic)
@@ -163,17 +164,18 @@ def run(
         for log in logs.values():
             log.append([])
         kind: type[AnyPipeline] = PartitionPipeline if promise.windows is None else WindowPipeline
+        bench = new_bench(model.chain.size, model.chain.symbols, promise.distance)
         pipeline = kind(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, bench)
         if falsify is not None:
             falsify(pipeline)
         store = MemoryStore(rows_of(chosen, model.chain.size, model.tag))
-        inputs = _inputs(symbols, events, users, partition)
+        inputs = _inputs(model.alphabet, events, users, partition)
         logs[kafka.raw_topic][partition] += inputs
         _carry_out(finished, pipeline, store, partition, inputs)
     return finished
 
 
-def _inputs(symbols: int, events: int, users: int, partition: int) -> list[Kept]:
+def _inputs(alphabet: Alphabet, events: int, users: int, partition: int) -> list[Kept]:
     """The same first events for every number of events."""
     draws = np.random.default_rng(1000 + partition).integers(1 << 30, size=(events, 3)).tolist()
     return [
@@ -182,7 +184,7 @@ def _inputs(symbols: int, events: int, users: int, partition: int) -> list[Kept]
             key=b"user-%d-%d" % (partition, user % users),
             value=b"broken"
             if i % 50 == 49
-            else orjson.dumps({"activity": f"act{value % symbols}", "battery": i % 100}),
+            else orjson.dumps({"activity": alphabet.value_at(value % alphabet.size), "battery": i % 100}),
             timestamp=START_MS + 100 * i - late % 20_000,
             headers=(("trace", b"t"), ("cookie", b"c")),
         )

@@ -15,11 +15,11 @@ from beliefs.chain import Chain
 from beliefs.forward import chain_arrays, reversed_arrays
 from stream.keys import Epoch, KeyRing
 from stream.pipeline import PartitionPipeline
+from stream.policy import Policy, new_bench
 from stream.promise import Promise, WindowRules
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.settings.model import RecordSettings
-from stream.step import Policy, new_bench
 from stream.stores.memory import MemoryStore
 from stream.stores.rows import StateRows
 from stream.windows.pipeline import WindowPipeline

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from beliefs.chain import Chain
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays
 from beliefs.rounding import INFINITE, budget_units
 from mechanisms import registry
 from mechanisms.coins import coins_of
 from mechanisms.contract import constants_table
 from stream import state
-from stream.step import SPENT_FORECAST, Bench, Events, Policy, Releases, advance, new_bench
+from stream.policy import SPENT_FORECAST, Bench, Events, Policy, Releases, new_bench
+from stream.step import advance
 
 KEY = bytes(range(1, 33))
 TAG = 0x5077A0CE
@@ -48,6 +50,7 @@ class Run:
     policy: Policy
     chain: Chain
     users: int
+    distance: Distance | None = None
     heads: state.Integers = field(init=False)
     codes: state.Codes = field(init=False)
     bench: Bench = field(init=False)
@@ -56,7 +59,7 @@ class Run:
     def __post_init__(self) -> None:
         words = state.CLOCK_HEAD_WORDS if self.policy.interval else state.HEAD_WORDS
         self.heads, self.codes = state.new_users(self.users, self.chain.size, words)
-        self.bench = new_bench(self.chain.size, self.chain.symbols)
+        self.bench = new_bench(self.chain.size, self.chain.symbols, self.distance)
         self.arrays = chain_arrays(self.chain)
 
     def block(self, events: Events) -> Releases:

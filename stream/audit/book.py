@@ -14,10 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.distance import Distance
 from stream.audit.amounts import Floats, Integers
 from stream.audit.channel import Channel, new_channel
+from stream.audit.lots import Nearby, new_nearby
 
-OPTIMAL, MARGINAL_PRESERVING, PUBLISHED, TOP_K, RESPONSE, DOUBLE_RESPONSE, TEMPORAL = range(7)
+OPTIMAL, MARGINAL_PRESERVING, PUBLISHED, TOP_K, RESPONSE, DOUBLE_RESPONSE, TEMPORAL, NEAR = range(8)
 MECHANISMS = {
     "optimal": OPTIMAL,
     "marginal_preserving": MARGINAL_PRESERVING,
@@ -26,6 +28,7 @@ MECHANISMS = {
     "randomised_response": RESPONSE,
     "randomised_response_double": DOUBLE_RESPONSE,
     "temporal_ldp": TEMPORAL,
+    "near": NEAR,
 }
 BEYOND_EPSILON = (PUBLISHED, DOUBLE_RESPONSE)
 """What promises no epsilon, and is charged what it tells."""
@@ -92,10 +95,11 @@ class Desk(NamedTuple):
     states: Floats
     ahead: Floats
     channel: Channel
+    nearby: Nearby
 
 
-def new_desk(states: int, symbols: int) -> Desk:
-    return Desk(np.zeros(states), np.zeros(symbols), new_channel(symbols))
+def new_desk(states: int, symbols: int, distance: Distance) -> Desk:
+    return Desk(np.zeros(states), np.zeros(symbols), new_channel(symbols), new_nearby(symbols, distance))
 
 
 def new_book(users: int, states: int) -> Book:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beliefs.native import kernel
-from stream.audit import marginal, optimal, published, response
+from stream.audit import marginal, near, optimal, published, response
 from stream.audit.amounts import DRIFT_STEP_UNITS, DRIFT_UNKNOWN, UNBOUNDED, Integers, added, cost, level_of, log_units
 from stream.audit.book import (
     LEAST_LOWER,
@@ -11,6 +11,7 @@ from stream.audit.book import (
     MARGINAL_PRESERVING,
     MOST_LOWER,
     MOST_UPPER,
+    NEAR,
     OPTIMAL,
     PUBLISHED,
     Desk,
@@ -38,6 +39,8 @@ def judge(rules: Rules, desk: Desk, user: Integers, drift: int) -> int:
     else:
         if rules.mechanism == OPTIMAL:
             optimal.work_out(desk.ahead, numbers, desk.channel)
+        elif rules.mechanism == NEAR:
+            near.work_out(desk.ahead, numbers, desk.nearby, desk.channel)
         elif rules.mechanism == PUBLISHED:
             published.work_out(desk.ahead, numbers, desk.channel)
         else:
@@ -67,6 +70,8 @@ def write_column(mechanism: int, place: int, desk: Desk) -> None:
     elif mechanism == MARGINAL_PRESERVING:
         marginal.write_column(place, desk.channel)
         marginal.rate_column(place, desk.ahead, desk.channel)
+    elif mechanism == NEAR:
+        near.write_column(place, desk.nearby, desk.channel)
     elif mechanism == PUBLISHED:
         published.write_column(place, desk.channel)
     else:

@@ -7,11 +7,12 @@ stored steps came later; it is not audited this time, and must not be older than
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from beliefs.distance import Distance, equal
 from stream.audit.amounts import Integers
 from stream.audit.book import (
     ABOVE_EPSILON,
@@ -103,6 +104,7 @@ class Public:
     released_topic: str
     changelog_topic: str
     windows: Windows | None = None
+    distance: Distance = field(default_factory=equal)
 
     @property
     def states(self) -> int:
@@ -125,7 +127,7 @@ class PartitionAudit:
         numbers = [] if stored is None else [*stored.users, *stored.quarantined]
         self._reader = Reader(public.form, {user: number for number, user in enumerate(numbers)})
         self._set_aside = len(numbers) - self._known
-        self._desk: Desk = new_desk(public.states, public.symbols)
+        self._desk: Desk = new_desk(public.states, public.symbols, public.distance)
         self._book = new_book(self._known, public.states)
         self._last_ids = np.zeros(self._known, dtype=f"V{ID_BYTES}")
         windows = public.windows

@@ -157,7 +157,7 @@ class Reader:
         except orjson.JSONDecodeError:
             return 0, NO_VALUE
         value = self._get(document)
-        index = None if value is MISSING else self.form.alphabet.index_of(value)
+        index = None if value is MISSING else self.form.alphabet.released_index(value)
         if index is None or not isinstance(document, dict):
             return 0, NO_VALUE
         fits = document.keys() <= self._names if self._names is not None else declared(document, self._allowed)

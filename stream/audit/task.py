@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from beliefs.distance import EQUAL
 from beliefs.model_file import Model
 from stream.audit.amounts import constants_by_level, units_within
 from stream.audit.audit import Task
-from stream.audit.book import BEYOND_EPSILON, MECHANISMS, WHEN_SPENT, Rules
+from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.law import Law, law_of
 from stream.audit.partition import Public
 from stream.audit.records import Form
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of
+from stream.distances import choose_distance
 from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
@@ -39,8 +41,11 @@ def task_of(
 
 
 def public_of(settings: Settings, model: Model) -> Public:
-    record, mechanism = settings.record, MECHANISMS[settings.mechanism.name]
-    fingerprint = policy_fingerprint(settings, model.digest)
+    record, name = settings.record, settings.mechanism.name
+    distance, digest = choose_distance(record.protect.distance, model.alphabet)
+    # Where all errors count alike, what is near is what is optimal.
+    mechanism = OPTIMAL if name == "near" and distance.kind == EQUAL else MECHANISMS[name]
+    fingerprint = policy_fingerprint(settings, model.digest, digest)
     epsilon = units_within(settings.mechanism.epsilon)
     law = law_of(model.chain)
     return Public(
@@ -70,6 +75,7 @@ def public_of(settings: Settings, model: Model) -> Public:
         fingerprint=fingerprint,
         released_topic=settings.kafka.released_topic,
         changelog_topic=settings.changelog_topic,
+        distance=distance,
     )
 
 

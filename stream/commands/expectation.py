@@ -7,19 +7,21 @@ the pipeline's keys is used.
 
 import hashlib
 import math
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.chain import Chain
+from beliefs.distance import EQUAL, Distance, cost
 from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
+from stream.policy import FORECAST, RELEASED, Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
 from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, new_users
-from stream.step import FORECAST, RELEASED, Events, Policy, advance, new_bench
+from stream.step import advance
 from stream.windows.rehearse import Rehearsed, rehearse
 
 Integers = NDArray[np.int64]
@@ -54,21 +56,29 @@ class Expectation:
     largest: float
     values_per_release: float
     wait_ms: float
+    distance: float | None = None
 
 
-def without_budget(
-    policy: Policy, chain: Chain, spacing: int = DAY_MS, rules: WindowRules | None = None
-) -> Expectation:
+class Promised(NamedTuple):
+    """What of a promise decides the figures."""
+
+    policy: Policy
+    windows: WindowRules | None = None
+    distance: Distance | None = None
+
+
+def without_budget(promise: Promised, chain: Chain, spacing: int = DAY_MS) -> Expectation:
     """What releases do when the budget never runs out; by the clock and in windows their distance in time matters."""
-    longest = int(_moves(policy, 2, spacing)[0])
+    unlimited = promise._replace(policy=promise.policy._replace(budget=INFINITE))
+    longest = int(_moves(promise.policy, 2, spacing)[0])
     events = max(10, min(100, MOST_MOVES // max(longest, 1)))
-    return _simulate(policy._replace(budget=INFINITE), chain, rules, events, spacing)
+    return _simulate(unlimited, chain, events, spacing)
 
 
-def one_day(policy: Policy, chain: Chain, events_per_day: int, rules: WindowRules | None = None) -> Expectation:
+def one_day(promise: Promised, chain: Chain, events_per_day: int) -> Expectation:
     """What happens to one user's first day of so many events, evenly spaced."""
     events = min(events_per_day, MOST_EVENTS_OF_A_DAY)
-    return _simulate(policy, chain, rules, events, DAY_MS // max(events_per_day, 1))
+    return _simulate(promise, chain, events, DAY_MS // max(events_per_day, 1))
 
 
 def _users(chain: Chain, steps: int) -> int:
@@ -77,19 +87,33 @@ def _users(chain: Chain, steps: int) -> int:
     return max(4, min(MOST_USERS, work))
 
 
-def _simulate(policy: Policy, chain: Chain, rules: WindowRules | None, steps: int, spacing: int) -> Expectation:
+def _simulate(promise: Promised, chain: Chain, steps: int, spacing: int) -> Expectation:
+    policy = promise.policy
     reached = np.concatenate([[0], np.cumsum(_moves(policy, steps, spacing))]).astype(np.int64)
     users = _users(chain, int(reached[-1]) + 1)
     values = chain.symbol_of[_states(chain, users, int(reached[-1]) + 1)[:, reached]]
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
     coins = keystream(_COINS, 0, users * steps)
-    if rules is not None:
-        return _summary(rehearse(policy, rules, chain_arrays(chain), events, coins), events, users, steps)
+    if promise.windows is not None:
+        rehearsed = rehearse(policy, promise.windows, chain_arrays(chain), events, coins)
+        return _summary(rehearsed, events, users, steps)
     heads, codes = new_users(users, chain.size, CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS)
-    bench = new_bench(chain.size, chain.symbols)
+    bench = new_bench(chain.size, chain.symbols, promise.distance)
     releases = advance(policy, chain_arrays(chain), bench, heads, codes, events, coins)
-    return _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)
+    summary = _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)
+    if promise.distance is None:
+        return summary
+    return replace(summary, distance=mean_distance(promise.distance, releases, events))
+
+
+def mean_distance(distance: Distance, releases: Releases, events: Events) -> float | None:
+    """How far the released values are from the true ones on average; None where all errors count alike."""
+    shown = np.flatnonzero(releases.symbol >= 0)
+    if distance.kind == EQUAL or shown.size == 0:
+        return None
+    pairs = zip(events.symbol[shown].tolist(), releases.symbol[shown].tolist(), strict=True)
+    return float(sum(cost(distance, x, y) for x, y in pairs) / shown.size * distance.unit)
 
 
 def _moves(policy: Policy, events: int, spacing: int) -> Integers:

@@ -9,7 +9,7 @@ from typing import Any
 from beliefs.rounding import INFINITE
 from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
-from stream.commands.expectation import DAY_MS, Expectation, one_day, without_budget
+from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
 from stream.commands.memory import memory_of
 from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
@@ -36,10 +36,10 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     settings, chain = opened.settings, opened.model.chain
     policy = opened.promise.policy
     epsilon = settings.mechanism.epsilon
-    rules = opened.promise.windows
-    spacing = DAY_MS if settings.model.step is None and rules is None else DAY_MS // events_per_day
-    single = without_budget(policy, chain, spacing, rules)
-    day = one_day(policy, chain, events_per_day, rules)
+    promised = Promised(policy, opened.promise.windows, opened.promise.distance)
+    even = settings.model.step is None and settings.window is None
+    single = without_budget(promised, chain, DAY_MS if even else DAY_MS // events_per_day)
+    day = one_day(promised, chain, events_per_day)
     rows = MECHANISMS[settings.mechanism.name].row_epsilons
     least = least_belief(chain, settings.model.step)
     worst = worst_per_event(policy.holds_epsilon, epsilon, least, rows)

@@ -27,6 +27,7 @@ _EXAMPLE: Final[dict[str, str]] = {
     "record.user": "key",
     "record.event_time": "record",
     "record.protect.path": "$.activity",
+    "record.protect.distance": "hamming",
     "record.public": "[]",
     "record.release_key": "keep",
     "model": "model.json",
@@ -54,6 +55,8 @@ _WHEN_USED: Final[dict[str, str]] = {
     "model.step": "10m",
     "record.event_time.path": "$.time",
     "record.event_time.unit": "ms",
+    "record.protect.distance.table": "distances.json",
+    "record.protect.distance.cost_table": "costs.json",
     "keys.environment": "SOTTOVOCE_KEYS",
     "store.folder": "beliefs",
 }

@@ -189,6 +189,8 @@ def _expected(facts: Mapping[str, Any]) -> str:
             f"agreement: a released value is the real one in {_percent(single['agreement'])} of the events "
             f"(+- {_percent(2 * single['agreement_error'])}) while the budget lasts"
         )
+        if single["distance"] is not None:
+            yield f"distance: a released value lies {single['distance']:.4g} from the real one on average"
         yield (
             f"for comparison, randomised response without a model agrees in "
             f"{_percent(references['randomised_response'])}, "

@@ -25,6 +25,7 @@ from stream.metrics.observer import MeterObserver
 from stream.names import DISTRIBUTION, EXIT_DONE
 from stream.opening import Opened, open_pipeline
 from stream.pipeline import PartitionPipeline
+from stream.policy import new_bench
 from stream.protocol.control import Control
 from stream.protocol.inputs import InputBlock
 from stream.protocol.limits import LaneLimits
@@ -33,7 +34,6 @@ from stream.protocol.observer import Observers
 from stream.protocol.ports import Pipeline, UserStore
 from stream.protocol.publish import Topics
 from stream.state import row_bytes
-from stream.step import new_bench
 from stream.stores.memory import MemoryStore
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
 from stream.windows.pipeline import WindowPipeline
@@ -151,7 +151,7 @@ def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
 
     They share one bench: a block is prepared without a pause, so never two at once.
     """
-    bench = new_bench(opened.model.chain.size, opened.model.alphabet.size)
+    bench = new_bench(opened.model.chain.size, opened.model.alphabet.size, opened.promise.distance)
     kind = PartitionPipeline if opened.promise.windows is None else WindowPipeline
 
     def of_partition(partition: int) -> Pipeline:

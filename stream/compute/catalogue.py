@@ -111,6 +111,7 @@ CATALOGUE: Mapping[str, Computation] = {
             Input("value", whole_number),
             Input("key", key, needed=False),
             Input("offset", whole_number, needed=False),
+            Input("distance", table, needed=False),
         ),
     ),
 }

@@ -5,11 +5,12 @@ Units of a row are texts, because a 62-bit number is exact in JSON but not in ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from beliefs.checks import Invalid
+from beliefs.distance import from_table
 from beliefs.rounding import budget_units, log_units_up, nats
 from beliefs.simplex import Vector, normalised
 from mechanisms import registry
@@ -22,7 +23,13 @@ Result = Mapping[str, object]
 
 
 def release(
-    mechanism: str, prior: Vector, epsilon: float, value: int, key: bytes | None = None, offset: int = 0
+    mechanism: str,
+    prior: Vector,
+    epsilon: float,
+    value: int,
+    key: bytes | None = None,
+    offset: int = 0,
+    distance: Sequence[Vector] | None = None,
 ) -> Result:
     """The row of `value`; with a partition's key, also what the coin of `offset` picks from it."""
     if mechanism not in registry.MECHANISMS:
@@ -32,7 +39,8 @@ def release(
     if value >= prior.size:
         raise Invalid("value", f"is no value of a prior over {prior.size}; values start at 0")
     code = registry.MECHANISMS[mechanism].code
-    belief, work = normalised(prior), new_workspace(prior.size)
+    costs = None if distance is None else from_table(distance, prior.size, "distance", as_costs=True)
+    belief, work = normalised(prior), new_workspace(prior.size, costs)
     constants = np.array(constants_of(design_units(budget_units(epsilon), 0)))
     worst = registry.prepare(code, belief, constants, work)
     registry.row(code, value, belief, work)

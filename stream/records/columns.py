@@ -3,7 +3,8 @@
 `Reader.read` and `Writer.value` stay the definition. Where the settings allow it (the user is the record's key, the
 time is the record's own, the protected and all public fields lie at the first level), one compiled scan recognises
 plain records and the definition reads only the others; where they do not, the definition reads them all. Either way
-the answers are the same, and tests hold the two together.
+the answers are the same, and tests hold the two together. Numbers and places that belong to cells are always read by
+the definition.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from beliefs.alphabet import Alphabet, Categories
+from beliefs.alphabet import Alphabet, Categories, IntegerRange
 from stream.names import UNREADABLE
 from stream.protocol.inputs import KEY, SPARE, InputBlock
 from stream.protocol.texts import Texts
@@ -75,9 +76,9 @@ class ColumnReader:
         self._max_bytes = settings.max_bytes
         self._names = self._members = None
         names = _plain_names(settings)
-        if names is not None:
-            self._names = names_table([name.encode() for name in names])
-            self._members = _members_table(alphabet)
+        members = _members_table(alphabet)
+        if names is not None and members is not None:
+            self._names, self._members = names_table([name.encode() for name in names]), members
         self._strangers = np.empty((MOST_MEMBERS, 2), dtype=np.int64)
 
     def read(self, records: InputBlock) -> Columns:
@@ -125,7 +126,7 @@ class ColumnWriter:
 
     def __init__(self, settings: RecordSettings, alphabet: Alphabet) -> None:
         self._definition = Writer(settings, alphabet)
-        names = _plain_names(settings)
+        names = _plain_names(settings) if _members_table(alphabet) is not None else None
         self._pieces = None if names is None else _pieces(names, alphabet)
 
     def rewritten(self, text: bytes, symbol: int) -> bytes:
@@ -173,10 +174,11 @@ def _plain_names(settings: RecordSettings) -> list[str] | None:
     return names if served else None
 
 
-def _members_table(alphabet: Alphabet) -> Members:
+def _members_table(alphabet: Alphabet) -> Members | None:
+    """Nothing for an alphabet that cannot list its members: the definition reads its records."""
     if isinstance(alphabet, Categories):
         return texts_table([value.encode() for value in alphabet.values])
-    return integers_table(alphabet.low, alphabet.size)
+    return integers_table(alphabet.low, alphabet.size) if isinstance(alphabet, IntegerRange) else None
 
 
 def _pieces(names: list[str], alphabet: Alphabet) -> Pieces:

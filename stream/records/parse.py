@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from beliefs.alphabet import Alphabet
+from beliefs.alphabet import Alphabet, Bins, Categories, Grid, IntegerRange, is_json_number
 from stream import names
 from stream.records.paths import MISSING, Getter, Path, getter
 from stream.records.shapes import Block, RawEvent, RawRecord, Rejected
@@ -37,7 +37,11 @@ class Reader:
         self._max_bytes = settings.max_bytes
         self._protected = settings.protect.path
         self._get_protected = getter(self._protected)
-        self._lookup, self._kind = alphabet.lookup, alphabet.member_type
+        self._alphabet = alphabet
+        self._lookup: dict[object, int] = {}
+        self._kind: type | None = None
+        if isinstance(alphabet, Categories | IntegerRange):
+            self._lookup, self._kind = alphabet.lookup, alphabet.member_type
         self._user_path, self._needs_key = settings.user.path, settings.user.from_key
         self._get_user = None if self._user_path is None else getter(self._user_path)
         time = settings.event_time
@@ -130,10 +134,17 @@ class Reader:
         value = self._get_protected(document)
         if value is MISSING:
             return Rejected(names.FIELD_MISSING, str(self._protected))
-        if type(value) is not self._kind:
+        if not self._is_of_kind(value):
             return Rejected(names.FIELD_TYPE, str(self._protected))
-        symbol = self._lookup.get(value)
+        symbol = self._alphabet.index_of(value)
         return Rejected(names.OUTSIDE_ALPHABET, str(self._protected)) if symbol is None else symbol
+
+    def _is_of_kind(self, value: object) -> bool:
+        if isinstance(self._alphabet, Bins):
+            return is_json_number(value)
+        if isinstance(self._alphabet, Grid):
+            return self._alphabet.pair_in(value) is not None
+        return type(value) is self._kind
 
     def _user(self, key: bytes | None, document: dict[str, Any]) -> bytes | Rejected:
         place, user = KEY, key

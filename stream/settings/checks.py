@@ -222,6 +222,31 @@ def _clock_sees_every_event(collector: Collector) -> None:
     collector.add(("budget", "when_spent"), found, "forecast or forecast_draw beside model.step", fix)
 
 
+def _one_distance(collector: Collector) -> None:
+    prefix = "record.protect.distance"
+    fields = _have(collector, f"{prefix}.kind", f"{prefix}.table", f"{prefix}.cost_table")
+    if fields is None:
+        return
+    kind, table, costs = fields
+    given = [name for name, value in (("table", table), ("cost_table", costs)) if value is not None]
+    if kind != "hamming":
+        given.insert(0, f"kind: {kind}")
+    if len(given) > 1:
+        fix = "keep the one that is meant"
+        collector.add(("record", "protect", "distance"), " and ".join(given), "one distance", fix)
+
+
+def _distance_is_used(collector: Collector) -> None:
+    fields = _have(collector, "mechanism.name", "record.protect.distance")
+    if fields is None:
+        return
+    name, distance = fields
+    if name != "near" and not distance.is_hamming:
+        fix = "write mechanism.name: near, or remove the distance"
+        found = f"a distance beside the mechanism {name}, which looks at none"
+        collector.add(("record", "protect", "distance"), found, "a distance for the mechanism near", fix)
+
+
 def _disk_has_folder(collector: Collector) -> None:
     fields = _have(collector, "store.kind", "store.folder")
     if fields is None:
@@ -251,6 +276,8 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     _window_fits,
     _budget_fits,
     _clock_sees_every_event,
+    _one_distance,
+    _distance_is_used,
     _disk_has_folder,
 )
 

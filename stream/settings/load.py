@@ -14,6 +14,8 @@ from stream.settings.yaml_lines import Tree, read_tree
 # Every field that holds a file or a folder; a relative one is meant beside the settings file.
 _FILES: Final = (
     ("model", "file"),
+    ("record", "protect", "distance", "table"),
+    ("record", "protect", "distance", "cost_table"),
     ("keys", "file"),
     ("store", "folder"),
     ("kafka", "tls", "ca_file"),
@@ -65,15 +67,15 @@ def _make_absolute(full: dict[str, Any], place: tuple[str, ...], folder: Path) -
         section[place[-1]] = str(folder / section[place[-1]])
 
 
-def policy_fingerprint(settings: Settings, model_digest: str) -> bytes:
+def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: str = "") -> bytes:
     """Eight bytes that change whenever anything changes that decides what is released.
 
     They are the first of the SHA-256 of a canonical JSON text. Brokers, stores, limits and metrics are not in it: a
-    pipeline that moves house still releases the same.
+    pipeline that moves house still releases the same. A distance counts by its content, not by the name of its file.
     """
     decides: dict[str, Any] = {
         "pipeline": settings.pipeline.name,
-        "record": settings.record.model_dump(),
+        "record": settings.record.model_dump(exclude={"protect": {"distance"}}),
         "mechanism": settings.mechanism.model_dump(),
         **({} if settings.window is None else {"window": settings.window.model_dump()}),
         "budget": settings.budget.model_dump(),
@@ -82,5 +84,7 @@ def policy_fingerprint(settings: Settings, model_digest: str) -> bytes:
     }
     if settings.model.step is not None:  # a pipeline without a clock keeps the fingerprint that it has always had
         decides["clock"] = {"step": settings.model.step, "most": settings.model.most}
+    if distance_digest:
+        decides["distance"] = distance_digest
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).digest()[:8]

@@ -64,10 +64,39 @@ class EventTimeSettings(Section):
     )
 
 
+class DistanceSettings(Section):
+    """How far a released value is from the true one; the mechanism `near` keeps that small."""
+
+    shorthand: ClassVar[dict[str, dict[str, Any]]] = {
+        kind: {"kind": kind} for kind in ("hamming", "absolute", "squared", "euclidean", "haversine")
+    }
+
+    kind: Literal["hamming", "absolute", "squared", "euclidean", "haversine"] = Field(
+        default="hamming",
+        description="hamming: all errors count alike; absolute or squared: how far apart two numbers are; euclidean: "
+        "two places of a grid; haversine: the same in kilometres, with rows of latitudes and columns of longitudes",
+    )
+    table: FileName | None = Field(
+        default=None,
+        description="a JSON file with a row of numbers for each value: how far it is from each value, 0 from itself",
+    )
+    cost_table: FileName | None = Field(
+        default=None, description="the same, but even the right value may cost something"
+    )
+
+    @property
+    def is_hamming(self) -> bool:
+        return self.kind == "hamming" and self.table is None and self.cost_table is None
+
+
 class ProtectSettings(Section):
     """The field that is released perturbed."""
 
     path: FieldPath = Field(description="the one field that is protected; its values are the model's alphabet")
+    distance: DistanceSettings = Field(
+        default=DistanceSettings(),
+        description="what near keeps small: hamming, absolute, squared, euclidean, haversine, or {table: file}",
+    )
 
 
 class RecordSettings(Section):
@@ -120,6 +149,7 @@ class MechanismSettings(Section):
     name: Literal[
         "optimal",
         "marginal_preserving",
+        "near",
         "published_crr",
         "top_k_grr",
         "randomised_response",

@@ -12,6 +12,7 @@ import numpy as np
 from mechanisms.sequence.window import NOTHING_DRAWN
 from stream import names
 from stream.decimals import decimals
+from stream.policy import FORECAST, RELEASED
 from stream.promise import Promise
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
@@ -20,7 +21,6 @@ from stream.protocol.texts import Texts
 from stream.records.columns import ColumnWriter
 from stream.release_ids import release_id_texts
 from stream.state import row_matrix
-from stream.step import FORECAST, RELEASED
 from stream.windows.held import Waiting
 from stream.windows.step import Told
 

@@ -22,13 +22,13 @@ from mechanisms.sequence.window_running import COUNT
 from stream import names
 from stream.door import Door, Entered, without_unreadable
 from stream.errors import StateRefused
+from stream.policy import Bench
 from stream.promise import Promise
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, UserStore
 from stream.records.columns import ColumnWriter
 from stream.state import HEAD_WORDS, Word
-from stream.step import Bench
 from stream.windows.deadlines import WindowDeadlines
 from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of
 from stream.windows.outbox import Changes, Outbox

@@ -10,9 +10,9 @@ from beliefs.forward import ChainArrays
 from mechanisms.coins import Coins
 from mechanisms.contract import Integers
 from mechanisms.sequence.window_running import COUNT
+from stream.policy import Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
 from stream.state import Codes, new_users
-from stream.step import Events, Policy, Releases, new_bench
 from stream.windows.step import OpenWindow, Told, WindowStep
 
 

@@ -35,19 +35,9 @@ from mechanisms.sequence.window import (
 )
 from mechanisms.sequence.window_running import COUNT, HIGHEST, LOWEST, Running, new_running, release_next
 from stream import drift as drifts
+from stream.policy import FORECAST, RELEASED, SPENT_DRAW, SPENT_STOP, SUPPRESSED, Bench, Policy
+from stream.recall import keep_belief, open_budget_window, predict_user
 from stream.state import STOPPED, Codes, Word, seal
-from stream.step import (
-    FORECAST,
-    RELEASED,
-    SPENT_DRAW,
-    SPENT_STOP,
-    SUPPRESSED,
-    Bench,
-    Policy,
-    keep_belief,
-    open_budget_window,
-    predict_user,
-)
 
 # The words of an offset's coins that windows use; the first two belong to single releases.
 COIN_OF_STRANGER, COIN_OF_CHANNEL, COIN_OF_WINDOW = 2, 3, 4

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beliefs.distance import Distance, absolute, equal, euclidean, from_table, haversine, squared
 from beliefs.native import kernel
 from beliefs.rounding import UNITS_PER_NAT
 from mechanisms import registry
@@ -33,6 +34,7 @@ class Subject(NamedTuple):
     holds_epsilon: bool
     row_epsilons: float
     describe: Callable[[Floats, Floats, Workspace], Channel]
+    distance_of: Callable[[int], Distance] = lambda symbols: equal()
 
 
 class Channel(NamedTuple):
@@ -85,8 +87,9 @@ def _take_down(
     return int(count)
 
 
-def registered(name: str, *, drawn: bool = False) -> Subject:
-    """A mechanism of the registry, compiled. `drawn` asks a forecast for a draw from the belief."""
+def registered(name: str, *, drawn: bool = False, distance: str = "") -> Subject:
+    """A mechanism of the registry, compiled. `drawn` asks a forecast for a draw from the belief; `distance` is one of
+    DISTANCES."""
     mechanism = registry.MECHANISMS[name]
 
     def describe(belief: Floats, constants: Floats, work: Workspace) -> Channel:
@@ -104,14 +107,44 @@ def registered(name: str, *, drawn: bool = False) -> Subject:
             list(zip(likelihoods[:count].tolist(), triples[1:], strict=True)),
         )
 
-    return Subject(f"{name}, drawn" if drawn else name, mechanism.holds_epsilon, mechanism.row_epsilons, describe)
+    said = ", ".join([name, *(["drawn"] if drawn else []), *([distance] if distance else [])])
+    costs = DISTANCES.get(distance, lambda symbols: equal())
+    return Subject(said, mechanism.holds_epsilon, mechanism.row_epsilons, describe, costs)
 
 
-SUBJECTS = (*(registered(name) for name in registry.MECHANISMS), registered("forecast", drawn=True))
+@lru_cache(maxsize=256)
+def scattered(symbols: int) -> Distance:
+    """Costs without any order, and no two of them alike."""
+    costs = np.random.default_rng(symbols).uniform(0.1, 1.0, (symbols, symbols))
+    np.fill_diagonal(costs, 0.0)
+    return from_table(costs, symbols)
+
+
+DISTANCES: dict[str, Callable[[int], Distance]] = {
+    "scattered": scattered,
+    "line": lambda symbols: absolute(range(symbols)),
+    "squares": lambda symbols: squared(range(symbols)),
+    "plane": lambda symbols: euclidean([(x % 7, x // 7) for x in range(symbols)]),
+    "globe": lambda symbols: haversine([(x % 90, (7 * x) % 180) for x in range(symbols)]),
+    "right is dear": lambda symbols: from_table(np.eye(symbols) + 0.5, symbols, as_costs=True),
+    "free": lambda symbols: from_table(np.zeros((symbols, symbols)), symbols),
+}
+
+SUBJECTS = (
+    *(registered(name) for name in registry.MECHANISMS),
+    registered("forecast", drawn=True),
+    registered("near", distance="scattered"),
+)
 
 
 def by_hand(
-    name: str, holds_epsilon: bool, prepare: Prepare, row: Row, column: Column, row_epsilons: float = 2.0
+    name: str,
+    holds_epsilon: bool,
+    prepare: Prepare,
+    row: Row,
+    column: Column,
+    row_epsilons: float = 2.0,
+    distance: str = "",
 ) -> Subject:
     """The same from three plain functions."""
 
@@ -129,11 +162,28 @@ def by_hand(
             columns.append((work.likelihood.tolist(), ratios))
         return Channel(rows, released, worst, columns)
 
-    return Subject(name, holds_epsilon, row_epsilons, describe)
+    costs = DISTANCES.get(distance, lambda symbols: equal())
+    return Subject(name, holds_epsilon, row_epsilons, describe, costs)
 
 
 def channel_of(subject: Subject, belief: Floats, units: int) -> Channel:
-    return subject.describe(belief, design(units), new_workspace(belief.shape[0]))
+    return subject.describe(belief, design(units), workspace_of(subject, belief.shape[0]))
+
+
+def workspace_of(subject: Subject, symbols: int) -> Workspace:
+    return new_workspace(symbols, subject.distance_of(symbols))
+
+
+def relabelled(subject: Subject, order: Integers) -> Subject:
+    """The same for values with other names: its errors cost what they cost before."""
+
+    def distance_of(symbols: int) -> Distance:
+        distance = subject.distance_of(symbols)
+        costs = distance.costs if distance.costs.size == 0 else distance.costs[np.ix_(order, order)]
+        places = distance.places if distance.places.size == 0 else distance.places[order]
+        return distance._replace(costs=np.ascontiguousarray(costs), places=np.ascontiguousarray(places))
+
+    return subject._replace(distance_of=distance_of)
 
 
 def whole(belief: Floats) -> list[int]:

@@ -18,7 +18,7 @@ COMPILER = "from beliefs.native import kernel\n"
 INTERPRETER = "def kernel(function):\n    return function\n\n\n"
 
 
-def planted(stem: str, *changes: tuple[str, str]) -> Subject:
+def planted(stem: str, *changes: tuple[str, str], distance: str = "") -> Subject:
     """The mechanism of this file with every `old` replaced by its `new`; each must stand there exactly once."""
     source = (FOLDER / f"{stem}.py").read_text(encoding="utf-8")
     for old, new in ((COMPILER, INTERPRETER), *changes):
@@ -27,4 +27,4 @@ def planted(stem: str, *changes: tuple[str, str]) -> Subject:
     module = ModuleType(f"planted_{stem}")
     exec(compile(source, f"planted {stem}.py", "exec"), module.__dict__)
     within = registry.MECHANISMS[stem].row_epsilons
-    return by_hand(stem, module.HOLDS_EPSILON, module.prepare, module.row, module.column, within)
+    return by_hand(stem, module.HOLDS_EPSILON, module.prepare, module.row, module.column, within, distance)

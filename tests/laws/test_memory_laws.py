@@ -23,8 +23,9 @@ from beliefs.rounding import UNITS_PER_NAT, budget_units
 from mechanisms import registry
 from mechanisms.contract import DRIFT_UNKNOWN
 from stream import drift as drifts
+from stream.policy import RELEASED, Events, new_bench
 from stream.state import CLOCK_HEAD_WORDS, Word, decode_belief, drift_of, encode_belief, new_users
-from stream.step import RELEASED, Events, advance, new_bench
+from stream.step import advance
 
 EVEN = np.array([0.5, 0.5])
 THREE = {(): law_of([0.25, 0.375, 0.375]), (2,): law_of([0.25, 0.25, 0.5]), (0, 1, 2): law_of([0.375, 0.25, 0.375])}

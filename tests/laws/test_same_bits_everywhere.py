@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from step_help import Run, events_of, policy_of, sticky_chain
 
+from beliefs.distance import haversine
 from beliefs.rounding import budget_units
 
 TESTS = Path(__file__).parent.parent
@@ -25,14 +26,15 @@ def digest(mechanism: str) -> str:
     """Of everything that 3,000 events change, over two alphabets."""
     found = hashlib.sha256()
     for size in (3, 37):
-        run = Run(policy_of(mechanism, 0.9, budget=budget_units(40.0), window=9_000), sticky_chain(size), users=20)
+        policy = policy_of(mechanism, 0.9, budget=budget_units(40.0), window=9_000)
+        run = Run(policy, sticky_chain(size), users=20, distance=haversine([(x, 3 * x) for x in range(size)]))
         releases = run.block(events_of(1_500, 20, size, seed=size))
         for part in (releases.symbol, releases.outcome, releases.upper, releases.lower, run.heads, run.codes):
             found.update(part.tobytes())
     return found.hexdigest()
 
 
-@pytest.mark.parametrize("mechanism", ["optimal", "marginal_preserving", "top_k_grr"])
+@pytest.mark.parametrize("mechanism", ["optimal", "marginal_preserving", "top_k_grr", "near"])
 def test_a_plain_processor_computes_the_same_bits(mechanism: str) -> None:
     command = [sys.executable, "-c", f"from test_same_bits_everywhere import digest; print(digest({mechanism!r}))"]
     search = os.pathsep.join([str(TESTS), str(TESTS / "laws"), str(TESTS.parent)])

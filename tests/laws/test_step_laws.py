@@ -14,11 +14,12 @@ from step_help import Run, events_of, part, policy_of, sticky_chain
 
 from beliefs import belief as definition
 from beliefs.chain import Chain
+from beliefs.distance import absolute
 from beliefs.rounding import INFINITE, UNITS_PER_NAT, budget_units
 from mechanisms import registry
 from mechanisms.contract import DRIFT_UNKNOWN
+from stream.policy import FORECAST, RELEASED, REPLAYED, SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS
 from stream.state import Word, decode_belief, drift_of, is_stopped
-from stream.step import FORECAST, RELEASED, REPLAYED, SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS
 
 BOUNDED = [name for name, entry in registry.MECHANISMS.items() if entry.holds_epsilon]
 
@@ -74,11 +75,14 @@ CHAINS = {
 
 
 @pytest.mark.parametrize("chain_name", CHAINS)
-@pytest.mark.parametrize("mechanism", BOUNDED)
+@pytest.mark.parametrize("mechanism", [*BOUNDED, "near on a line"])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_the_ledger_covers_what_an_exact_adversary_learns(mechanism: str, chain_name: str, epsilon: float) -> None:
     """Each charge is at least its release's true leak and at most epsilon; the stored belief is within its drift."""
-    run = Run(policy_of(mechanism, epsilon), CHAINS[chain_name](), users=1)
+    name, _, line = mechanism.partition(" ")
+    chain = CHAINS[chain_name]()
+    distance = absolute(range(chain.size)) if line else None
+    run = Run(policy_of(name, epsilon), chain, users=1, distance=distance)
     adversary = Exact(run.chain)
     events = events_of(60, 1, run.chain.size, seed=3)
     for i in range(60):

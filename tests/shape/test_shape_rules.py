@@ -161,7 +161,7 @@ def test_the_import_contracts_catch(tmp_path: Path, path: str, text: str) -> Non
     for package in LISTED:
         (folder := tmp_path / Path(*package.split("."))).mkdir()
         (folder / "__init__.py").touch()
-    for module in ("step", "state", "pipeline", "keys", "windows/step"):
+    for module in ("step", "state", "policy", "recall", "pipeline", "keys", "windows/step"):
         (tmp_path / "stream" / f"{module}.py").touch()
     assert contracts(tmp_path) == 0
     (tmp_path / path).write_text("import beliefs.link\n", encoding="utf-8")

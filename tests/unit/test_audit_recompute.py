@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 from audit_world import model_of, run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beliefs.alphabet import Alphabet, Bins, Grid, IntegerRange
 from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, budget_units, log_units_up
 from mechanisms.contract import constants_table
@@ -45,6 +50,65 @@ def test_the_audit_agrees_with_the_changelog_to_the_last_bit(
 def test_it_agrees_under_other_budgets(mechanism: str, settings: dict[str, Any]) -> None:
     report = run(5, events=800, mechanism=mechanism, **settings).report()
     assert [finding.as_json() for finding in report.findings] == []
+
+
+@pytest.mark.parametrize("symbols", [2, 10, 60])
+@pytest.mark.parametrize("distance", ["hamming", "table", "cost_table"])
+def test_it_agrees_on_what_is_near(tmp_path: Path, distance: str, symbols: int) -> None:
+    file = tmp_path / "distances.json"
+    costs = np.random.default_rng(symbols).uniform(0.0, 5.0, (symbols, symbols))
+    if distance == "table":
+        np.fill_diagonal(costs, 0.0)
+    file.write_text(json.dumps(costs.tolist()), encoding="utf-8")
+    written = distance if distance == "hamming" else f"{{{distance}: {file}}}"
+    finished = run(symbols, events=1200, users=12, mechanism="near", distance=written)
+    report = finished.report()
+    assert [finding.as_json() for finding in report.findings] == []
+    assert report.tally.released == finished.outcomes["released"] > 0
+    assert report.tally.forecast == finished.outcomes["forecast"]
+
+
+HILLS = Grid(Bins(47.3, 47.5, 6), Bins(8.4, 8.7, 7))
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "distance"),
+    [
+        (IntegerRange(-3, 20), "absolute"),
+        (Bins(-10.0, 40.0, 37), "squared"),
+        (HILLS, "euclidean"),
+        (Grid(HILLS.rows, HILLS.columns, ("lat", "lon")), "haversine"),
+        (Grid(Bins(0.0, 1.0, 15), Bins(0.0, 1.0, 12, "clamp")), "euclidean"),
+    ],
+    ids=["integers", "bins", "grid", "named grid", "more than 128 cells"],
+)
+def test_it_agrees_on_numbers_and_places(alphabet: Alphabet, distance: str) -> None:
+    finished = run(alphabet.size, events=600, users=6, mechanism="near", distance=distance, alphabet=alphabet)
+    report = finished.report()
+    assert [finding.as_json() for finding in report.findings] == []
+    assert report.tally.released == finished.outcomes["released"] > 0
+
+
+def test_a_value_that_is_no_middle_is_found() -> None:
+    finished = run(37, events=300, mechanism="near", distance="absolute", alphabet=Bins(-10.0, 40.0, 37))
+    one = finished.released()[5]
+    document = orjson.loads(one.value or b"")
+    finished.released()[5] = replace(one, value=orjson.dumps({**document, "activity": document["activity"] + 1e-9}))
+    assert "unusable_record" in finished.report().findings.codes()
+
+
+def test_another_distance_is_another_policy_and_another_channel(tmp_path: Path) -> None:
+    file = tmp_path / "distances.json"
+    line = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
+    file.write_text(json.dumps(line.tolist()), encoding="utf-8")
+    finished = run(5, mechanism="near", distance=f"{{table: {file}}}")
+    assert finished.report().agrees
+    before = finished.task()
+    file.write_text(json.dumps((line**2).tolist()), encoding="utf-8")
+    assert "wrong_policy" in finished.report().findings.codes()
+    public = replace(before.public, distance=finished.task().public.distance)
+    found = finished.report(public=public, owner=before.owner).findings.codes()
+    assert found & {"impossible_value", "state_differs"}
 
 
 def test_it_agrees_after_values_that_the_model_calls_impossible() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from model_documents import ROWS, Document, assert_named, document, problems_of, put, signed, without
 
-from beliefs.alphabet import Categories, IntegerRange
+from beliefs.alphabet import CLAMP, Bins, Categories, Grid, IntegerRange
 from beliefs.chain import Chain
 from beliefs.checks import Invalid
 from beliefs.model_file import InvalidModel, Model, digest_of, parse, serialise
@@ -59,6 +59,22 @@ def test_what_was_written_is_read_back(size: int, seed: int, integers: bool) -> 
     assert data == serialise(alphabet, chain, {"users": 3})
 
 
+@pytest.mark.parametrize(
+    "alphabet",
+    [
+        Bins(-10.0, 40.0, 6, CLAMP),
+        Bins(0.0, 1.5, 6),
+        Grid(Bins(47.3, 47.5, 2, CLAMP), Bins(8.4, 8.7, 3)),
+        Grid(Bins(47.3, 47.5, 3), Bins(8.4, 8.7, 2), ("lat", "lon")),
+    ],
+)
+def test_cells_are_written_and_read_back(alphabet: Bins | Grid) -> None:
+    chain = Chain.from_dense([1 / 6] * 6, [[1 / 6] * 6] * 6)
+    model = parse(serialise(alphabet, chain, {}))
+    assert model.alphabet == alphabet
+    assert [model.alphabet.value_at(x) for x in range(6)] == [alphabet.value_at(x) for x in range(6)]
+
+
 def test_a_large_sparse_model_stays_sparse() -> None:
     size = 3000
     chain = Chain.from_sparse(
@@ -89,6 +105,7 @@ def transitions(form: object, rows: object) -> Callable[[Document], None]:
     return put(transitions={"form": form, "rows": rows})
 
 
+SIDE = {"low": 0.0, "high": 1.0, "cells": 3}
 IDENTITY = [{"to": [x], "p": [1.0]} for x in range(3)]
 
 BAD = [
@@ -136,6 +153,15 @@ BAD = [
     (put(learnt_from="somewhere"), "learnt_from", "must be an object"),
     (put(hash="sha256:00"), "hash", "does not fit the content"),
     (put(hash=None), "hash", "does not fit the content"),
+    (put(alphabet={"kind": "bins", "low": 0, "high": 1}), "alphabet.cells", "must be a whole number, found null"),
+    (put(alphabet={"kind": "bins", "low": 1, "high": 0, "cells": 3}), "alphabet.high", "must be above low"),
+    (put(alphabet={"kind": "bins", "low": 0, "high": 1, "cells": 3, "outside": 1}), "alphabet.outside", '"clamp"'),
+    (put(alphabet={"kind": "bins", "low": 0, "high": 1, "cells": 4}), "transitions.rows", "has 3 rows"),
+    (put(alphabet={"kind": "bins", "low": 0, "high": 1, "cells": 3, "step": 1}), "alphabet.step", "does not belong"),
+    (put(alphabet={"kind": "grid", "rows": SIDE}), "alphabet.columns", "must be an object"),
+    (put(alphabet={"kind": "grid", "rows": SIDE, "columns": {"low": 0}}), "alphabet.columns.high", "must be a number"),
+    (put(alphabet={"kind": "grid", "rows": {**SIDE, "x": 1}, "columns": SIDE}), "alphabet.rows.x", "does not belong"),
+    (put(alphabet={"kind": "grid", "rows": SIDE, "columns": SIDE, "names": ["a"]}), "alphabet.names", "two names"),
 ]
 
 

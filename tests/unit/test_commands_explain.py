@@ -12,7 +12,7 @@ import pytest
 from command_house import STICKY, change, make_house, run
 
 from beliefs.chain import Chain
-from stream.commands.expectation import one_day, without_budget
+from stream.commands.expectation import Promised, one_day, without_budget
 from stream.commands.explain import worst_per_day, worst_per_event
 from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.opening import belief_floor, least_belief, open_pipeline
@@ -142,14 +142,14 @@ def test_an_epsilon_beyond_what_a_windows_coins_can_honour_is_refused(house: Pat
 
 def test_the_same_settings_give_the_same_figures(house: Path) -> None:
     policy = open_pipeline(house / "c.yaml", {}).promise.policy
-    assert without_budget(policy, STICKY) == without_budget(policy, STICKY)
-    assert one_day(policy, STICKY, 50) == one_day(policy, STICKY, 50)
+    assert without_budget(Promised(policy), STICKY) == without_budget(Promised(policy), STICKY)
+    assert one_day(Promised(policy), STICKY, 50) == one_day(Promised(policy), STICKY, 50)
 
 
 def test_a_chain_that_never_moves_is_told_without_leakage(house: Path) -> None:
     policy = open_pipeline(house / "c.yaml", {}).promise.policy
     constant = Chain.from_dense([1.0, 0.0, 0.0], [[1.0, 0.0, 0.0]] * 3)
-    found = without_budget(policy, constant)
+    found = without_budget(Promised(policy), constant)
     assert found.agreement == 1.0
     assert found.largest < 1e-6
 

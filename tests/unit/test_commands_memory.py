@@ -19,7 +19,7 @@ from beliefs.contexts import Context, chain_of
 from beliefs.model_file import serialise, serialise_contexts
 from stream.clock_rows import rows_of, words_of
 from stream.commands.app import app
-from stream.commands.expectation import one_day, without_budget
+from stream.commands.expectation import Promised, one_day, without_budget
 from stream.commands.worker import control_of, pipelines_of
 from stream.engine.topic_ids import TopicFacts
 from stream.keys import new_ring
@@ -115,9 +115,9 @@ def test_the_expectation_follows_the_clock_of_the_settings(house: Path) -> None:
     (house / "model.json").write_bytes(serialise(ALPHABET, sticky, {}))
     opened = open_pipeline(with_clock(house, "1s", ", most: 10000"), {})
     policy, chain = opened.promise.policy, opened.model.chain
-    rare, often = without_budget(policy, chain, HOUR_MS), without_budget(policy, chain, 1000)
+    rare, often = without_budget(Promised(policy), chain, HOUR_MS), without_budget(Promised(policy), chain, 1000)
     assert often.agreement > rare.agreement + 0.05
-    assert one_day(policy, chain, 24).events == 24 * 4
+    assert one_day(Promised(policy), chain, 24).events == 24 * 4
 
 
 def test_a_model_file_of_another_kind_is_refused_at_its_line(house: Path) -> None:

@@ -130,6 +130,17 @@ def test_the_fingerprint_stays_when_only_the_house_changes(change: tuple[str, st
     assert policy_fingerprint(read(change), DIGEST) == policy_fingerprint(read(), DIGEST)
 
 
+def test_a_distance_counts_by_its_content_in_the_fingerprint() -> None:
+    by_table = ("$.activity\n", "$.activity\n    distance: {table: a.json}\n")
+    elsewhere = ("$.activity\n", "$.activity\n    distance: {table: b.json}\n")
+    near = ("name: optimal", "name: near")
+    assert read(near, by_table).record.protect.distance.table == str(Path("a.json").absolute())
+    one = policy_fingerprint(read(near, by_table), DIGEST, "table:1")
+    assert one == policy_fingerprint(read(near, elsewhere), DIGEST, "table:1")
+    assert one != policy_fingerprint(read(near, by_table), DIGEST, "table:2")
+    assert one != policy_fingerprint(read(near), DIGEST)
+
+
 def test_the_fingerprint_is_pinned() -> None:
     """A fingerprint that changes with a new version of the code would make every pipeline refuse its own beliefs."""
     assert policy_fingerprint(read(), DIGEST).hex() == PINNED

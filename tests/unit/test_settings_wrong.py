@@ -198,6 +198,17 @@ WRONG = [
         "mechanism.name",
         "keeps no bound at all",
     ),
+    Wrong("$.activity\n", "$.activity\n    distance: nearby\n", 13, "record.protect.distance", "hamming or absolute"),
+    Wrong("$.activity\n", "$.activity\n    distance: {table: ''}\n", 13, "record.protect.distance.table", "at least 1"),
+    Wrong("$.activity\n", "$.activity\n    distance: {tabel: a}\n", 13, "record.protect.distance.tabel", "mean table"),
+    Wrong("$.activity\n", "$.activity\n    distance: absolute\n", 13, "record.protect.distance", "looks at none"),
+    Wrong(
+        "$.activity\n",
+        "$.activity\n    distance: {table: a, cost_table: b}\n",
+        13,
+        "record.protect.distance",
+        "table and cost_table",
+    ),
 ]
 
 

@@ -10,9 +10,9 @@ from step_help import policy_of
 
 from beliefs.rounding import budget_units
 from stream import names
+from stream.policy import SPENT_FORECAST, SPENT_SUPPRESS
 from stream.protocol.effects import Effects
 from stream.release_ids import release_ids
-from stream.step import SPENT_FORECAST, SPENT_SUPPRESS
 
 
 def everything(effects: Effects) -> tuple[object, ...]:

@@ -17,11 +17,11 @@ from beliefs.rounding import budget_units
 from stream import names
 from stream.errors import StateRefused
 from stream.keys import Epoch, KeyRing
+from stream.policy import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS
 from stream.protocol.effects import Effects
 from stream.protocol.ports import Outgoing
 from stream.release_ids import release_ids
 from stream.state import Word
-from stream.step import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS
 
 ORDERS = pytest.mark.parametrize("natural", [False, True], ids=["bisect", "natural"])
 START = 1_700_000_000_000

@@ -1,0 +1,78 @@
+"""What is promised, what happens and what comes of it, in the shapes that the compiled step reads and writes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beliefs.distance import Distance
+from mechanisms.contract import Floats, Integers, Workspace, new_workspace
+from stream.state import Word
+
+RELEASED, FORECAST, SUPPRESSED, REPLAYED = 0, 1, 2, 3
+SPENT_FORECAST, SPENT_DRAW, SPENT_SUPPRESS, SPENT_STOP = 0, 1, 2, 3
+
+WATERMARK, UPPER, LOWER, CLOCK = int(Word.WATERMARK), int(Word.UPPER), int(Word.LOWER), int(Word.CLOCK)
+WINDOW_UPPER, WINDOW_LOWER = int(Word.WINDOW_UPPER), int(Word.WINDOW_LOWER)
+STEPS, WINDOW_AND_DRIFT = int(Word.STEPS), int(Word.WINDOW_AND_DRIFT)
+
+
+class Policy(NamedTuple):
+    """What is promised, as the kernel reads it. All amounts in units of 2^-40 nat, window and interval in milliseconds.
+
+    An interval of 0 is one step for each event.
+    """
+
+    mechanism: int
+    holds_epsilon: bool
+    constants: Floats
+    epsilon: int
+    budget: int
+    window: int
+    when_spent: int
+    model_tag: int
+    interval: int = 0
+    most_steps: int = 1
+
+
+class Bench(NamedTuple):
+    """Scratch space of one caller; nothing in it outlives one event.
+
+    `belief` is over symbols, `ahead` and `posterior` over states; where these are the same, `ahead` is `belief`.
+    """
+
+    work: Workspace
+    belief: Floats
+    ahead: Floats
+    posterior: Floats
+    posterior_bits: Integers
+
+
+class Events(NamedTuple):
+    """Parallel arrays, in offset order; `slot` is the user's row in the states."""
+
+    slot: Integers
+    offset: Integers
+    time: Integers
+    symbol: Integers
+
+
+class Releases(NamedTuple):
+    """Parallel to the events. `symbol` is -1 where nothing is released; `step` counts the user's events."""
+
+    symbol: Integers
+    outcome: NDArray[np.int8]
+    upper: Integers
+    lower: Integers
+    step: Integers
+    uncertified: Integers
+
+
+def new_bench(states: int, symbols: int | None = None, distance: Distance | None = None) -> Bench:
+    """For a model of so many states and symbols; without the second number they are the same."""
+    symbols = states if symbols is None else symbols
+    belief, posterior = np.zeros(symbols), np.zeros(states)
+    ahead = belief if states == symbols else np.zeros(states)
+    return Bench(new_workspace(symbols, distance), belief, ahead, posterior, posterior.view(np.int64))
