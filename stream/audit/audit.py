@@ -198,8 +198,3 @@ def _note_unsure(report: Report) -> None:
             f"the window of {unsure:,} users depends on the times of suppressed events, which are not public; "
             "the changelog's was accepted where it is possible"
         )
-    if report.tally.users_cut_unknown:
-        report.notes.append(
-            f"several events in a row of {report.tally.users_cut_unknown:,} users were suppressed, and into how many "
-            "windows they were cut is not public; these users' beliefs and later releases were not recomputed"
-        )

@@ -66,7 +66,7 @@ from stream.audit.repeats import IdIndex
 from stream.audit.rows import StoredRows, Truths, differences, wrong_watermarks
 from stream.audit.tally import Tally
 from stream.audit.window_book import MISPLACED, OTHER_STRETCH, TOO_LONG, WRONG_SHOWN, Windows
-from stream.audit.windows import Rows, WindowFollower, rows_of, unknown_cuts
+from stream.audit.windows import Rows, WindowFollower, rows_of
 
 _OF_FORM: Final = (
     (OTHER_POLICY, "wrong_policy"),
@@ -225,7 +225,6 @@ class PartitionAudit:
         self.tally.users = int((book.column(STEPS)[:users] > 0).sum())
         self.tally.suppressed = int(book.column(HIDDEN)[:users].sum())
         self.tally.users_not_followed = int((book.column(MARKS)[:users] & ADRIFT != 0).sum())
-        self.tally.users_cut_unknown = unknown_cuts(book, users)
         self.tally.users_unsure = int((book.column(MARKS)[:users] & UNSURE != 0).sum())
 
     def _catch_up(self, stored: StoredRows) -> None:
