@@ -6,7 +6,6 @@ for this window. Everything after that is the same for both, so nobody can tell 
 
 from __future__ import annotations
 
-import math
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import NamedTuple
 
@@ -63,10 +62,10 @@ class Room(NamedTuple):
 
 def plan_of(epsilon: float, length: int, symbols: int) -> Plan:
     """The coin leans towards the stranger and the first cap downwards, both by more than all errors on the way."""
-    most = 1.0 + math.exp(epsilon)
-    shave = shave_of(length, symbols, most)
     with localcontext() as context:
-        context.prec = 60
+        context.prec = 60  # `decimal` rounds exp correctly, so every machine gets the same doubles
+        most = 1.0 + float(Decimal(epsilon).exp())
+        shave = shave_of(length, symbols, most)
         covered = Decimal(TOTAL) * (-Decimal(epsilon)).exp() * (1 + Decimal(shave))
         units = int(covered.to_integral_value(rounding=ROUND_CEILING))
     return Plan(min(units, TOTAL), most * (1.0 - shave), shave, np.array(list(bisected(length)), dtype=np.int64))

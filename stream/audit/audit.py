@@ -18,7 +18,8 @@ import numpy as np
 from stream.audit.accounts import Account, check_counters, check_group, check_identity
 from stream.audit.changelog import Owner, check_owner, read_log
 from stream.audit.counters import Counts, read_counters
-from stream.audit.partition import PartitionAudit, Public
+from stream.audit.partition import PartitionAudit
+from stream.audit.public import Public
 from stream.audit.records import UNUSABLE, Reader
 from stream.audit.repeats import IdIndex, Repeats
 from stream.audit.report import Report
@@ -197,9 +198,4 @@ def _note_unsure(report: Report) -> None:
         report.notes.append(
             f"the window of {unsure:,} users depends on the times of suppressed events, which are not public; "
             "the changelog's was accepted where it is possible"
-        )
-    if report.tally.users_cut_unknown:
-        report.notes.append(
-            f"several events in a row of {report.tally.users_cut_unknown:,} users were suppressed, and into how many "
-            "windows they were cut is not public; these users' beliefs and later releases were not recomputed"
         )

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from stream.audit.findings import Findings
 from stream.audit.held import Held, read_held
-from stream.audit.partition import Public
+from stream.audit.public import Public
 from stream.audit.rows import StoredRows, read_rows
 from stream.audit.world import Topics
 

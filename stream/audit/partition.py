@@ -7,12 +7,10 @@ stored steps came later; it is not audited this time, and must not be older than
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
-from beliefs.distance import Distance, equal
 from stream.audit.amounts import Integers
 from stream.audit.book import (
     ABOVE_EPSILON,
@@ -39,7 +37,6 @@ from stream.audit.book import (
     USER,
     WRONG,
     Desk,
-    Rules,
     events_of,
     grown,
     new_book,
@@ -49,7 +46,7 @@ from stream.audit.book import (
 from stream.audit.findings import PLACES_SHOWN, Findings
 from stream.audit.follow import follow
 from stream.audit.held import Held, Seen, waiting_of, wrongly_held
-from stream.audit.law import Law
+from stream.audit.public import Public
 from stream.audit.records import (
     BROKER_TIME,
     ID_BYTES,
@@ -58,7 +55,6 @@ from stream.audit.records import (
     STRANGE_FIELD,
     STRANGE_HEADER,
     UNUSABLE,
-    Form,
     Parsed,
     Reader,
     Record,
@@ -66,8 +62,8 @@ from stream.audit.records import (
 from stream.audit.repeats import IdIndex
 from stream.audit.rows import StoredRows, Truths, differences, wrong_watermarks
 from stream.audit.tally import Tally
-from stream.audit.window_book import MISPLACED, OTHER_STRETCH, TOO_LONG, WRONG_SHOWN, Windows
-from stream.audit.windows import Rows, WindowFollower, rows_of, unknown_cuts
+from stream.audit.window_book import MISPLACED, OTHER_STRETCH, TOO_LONG, WRONG_SHOWN
+from stream.audit.windows import Rows, WindowFollower, rows_of
 
 _OF_FORM: Final = (
     (OTHER_POLICY, "wrong_policy"),
@@ -90,29 +86,6 @@ _OF_EVENTS: Final = (
     (OTHER_STRETCH, "wrong_stretch"),
     (WRONG_SHOWN, "wrong_shown"),
 )
-
-
-@dataclass(frozen=True)
-class Public:
-    """All that the auditor knows beforehand: the public settings and the public model."""
-
-    form: Form
-    rules: Rules
-    law: Law
-    tag: int
-    fingerprint: bytes
-    released_topic: str
-    changelog_topic: str
-    windows: Windows | None = None
-    distance: Distance = field(default_factory=equal)
-
-    @property
-    def states(self) -> int:
-        return int(self.law.start.shape[0])
-
-    @property
-    def symbols(self) -> int:
-        return int(self.law.begin.shape[0]) - 1
 
 
 class PartitionAudit:
@@ -231,7 +204,6 @@ class PartitionAudit:
         self.tally.users = int((book.column(STEPS)[:users] > 0).sum())
         self.tally.suppressed = int(book.column(HIDDEN)[:users].sum())
         self.tally.users_not_followed = int((book.column(MARKS)[:users] & ADRIFT != 0).sum())
-        self.tally.users_cut_unknown = unknown_cuts(book, users)
         self.tally.users_unsure = int((book.column(MARKS)[:users] & UNSURE != 0).sum())
 
     def _catch_up(self, stored: StoredRows) -> None:

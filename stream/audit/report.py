@@ -69,7 +69,6 @@ class Report:
                 "states": tally.states,
                 "not_followed": tally.users_not_followed,
                 "window_not_determined": tally.users_unsure,
-                "cut_not_determined": tally.users_cut_unknown,
             },
             "leakage": {
                 "largest_upper_nats": nats_of(tally.largest[0]),

@@ -32,7 +32,6 @@ from stream.audit.book import (
     Book,
 )
 from stream.audit.law import code_of
-from stream.audit.window_book import UNKNOWN_CUT
 
 Truths = NDArray[np.bool_]
 
@@ -132,15 +131,12 @@ def differences(book: Book, users: Integers, stored: NDArray[np.void], tag: int)
     """For each field, in which rows it differs; rows of users that can no longer be followed are left out."""
     expected = expected_rows(book, users, stored, tag)
     followed = book.column(MARKS)[users] & ADRIFT == 0
-    cut_known = book.column(MARKS)[users] & UNKNOWN_CUT == 0
     names = {"belief": "codes", "window": "window", "window_upper": "window_upper", "window_lower": "window_lower"}
     exact: list[str] = [name for name in ("flags", *_EXACT) if name != "clock" or version_of(stored) == CLOCK_VERSION]
     found = {name: followed & (stored[name] != expected[name]) for name in exact}
     for name, field in names.items():
         differs = stored[field] != expected[field]
         found[name] = followed & (differs.any(axis=1) if differs.ndim > 1 else differs)
-    for name in ("belief", "drift"):  # they depend on how suppressed events were cut into windows
-        found[name] &= cut_known
     return {name: rows for name, rows in found.items() if rows.any()}
 
 

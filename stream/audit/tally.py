@@ -18,7 +18,6 @@ class Tally:
     not_followed: int = 0
     users_not_followed: int = 0
     users_unsure: int = 0
-    users_cut_unknown: int = 0
     states: int = 0
     above_epsilon: list[int] = field(default_factory=lambda: [0, 0])
     largest: list[int] = field(default_factory=lambda: [0, 0])

@@ -11,7 +11,7 @@ from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.law import Law, law_of
-from stream.audit.partition import Public
+from stream.audit.public import Public
 from stream.audit.records import Form
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of

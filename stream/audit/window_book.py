@@ -27,9 +27,6 @@ TOO_LONG, MISPLACED, OTHER_STRETCH, WRONG_SHOWN = 1 << 20, 1 << 21, 1 << 22, 1 <
 WAITS = 1 << 30
 """Not wrong: the rest of its window has not been read yet."""
 
-UNKNOWN_CUT = 1 << 8
-"""Mark of a user: several events were suppressed, and into how many windows they were cut is not public."""
-
 # Columns of the plans: the coin's share, the first cap, by how much both lean to the safe side.
 SHARE, FIRST_CAP, LEAN = range(3)
 

@@ -8,7 +8,6 @@ from stream.audit.book import (
     ABOVE_EPSILON,
     ADRIFT,
     DRIFT,
-    HIDDEN,
     IMPOSSIBLE_VALUE,
     LEAST_LOWER,
     LEAST_UPPER,
@@ -33,7 +32,7 @@ from stream.audit.channel import PLACE, drawn
 from stream.audit.follow import DOUBLES, KEPT_SHORT, LONGEST_GAP, look_ahead, pass_hidden
 from stream.audit.judge import IMPOSSIBLE, SPENT, SPENT_PERHAPS, UNCERTIFIED, WITHIN, shift_of
 from stream.audit.law import keep_short, share_out
-from stream.audit.window_book import DRAWN, UNKNOWN_CUT, Strip, Windows
+from stream.audit.window_book import DRAWN, Strip, Windows
 from stream.audit.window_law import carry, look_blindly, told_units, top
 
 
@@ -124,37 +123,26 @@ def check_forecast(
 def pass_gap(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief: Floats, missing: int) -> int:
     """Events of which nothing was seen: how many of them should have been.
 
-    One event is a window by itself when windows do not wait, and for a user who has been stopped. Otherwise a window of
-    one to `events` values was suppressed, and then others: only what does not depend on their cut is followed.
+    Where windows wait, only the first is known to begin a window, but the belief is kept after each value.
     """
     if rules.when_spent < SPENT_SUPPRESS or missing > LONGEST_GAP:
         user[MARKS] |= ADRIFT
         return missing
-    if user[MARKS] & UNKNOWN_CUT:
-        user[HIDDEN] += missing
-        user[STEPS] += missing
-        return 0
-    cut, lost = windows.cut, 0
-    if missing > 1 and cut.events > 1 and not cut.natural and user[MARKS] & STOPPED == 0:
-        state = judge_window(rules, windows, user, look_ahead(rules, windows.law, desk, user, belief, 0))
-        lost = missing * pass_hidden(rules, user, state)
-        user[STEPS] += missing
-        user[MARKS] |= UNKNOWN_CUT
-        if lost == 0:
-            pass_hidden(rules, user, state)
-            user[HIDDEN] += missing - 2
-    else:
-        for _ in range(missing):
-            lost += _pass_one(rules, windows, desk, user, belief)
+    lost = 0
+    for place in range(missing):
+        begins = place == 0 or windows.cut.natural or windows.cut.events == 1
+        lost += _pass_one(rules, windows, desk, user, belief, begins)
     if lost:
-        user[MARKS] = (user[MARKS] | ADRIFT) & ~UNKNOWN_CUT
+        user[MARKS] |= ADRIFT
     return lost
 
 
 @kernel
-def _pass_one(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief: Floats) -> int:
+def _pass_one(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief: Floats, begins: bool) -> int:
     drift = look_ahead(rules, windows.law, desk, user, belief, 0)
     state = WITHIN if user[MARKS] & STOPPED else judge_window(rules, windows, user, drift)
+    if not begins and user[MARKS] & STOPPED == 0:
+        state = SPENT
     lost = pass_hidden(rules, user, state)
     for x in range(belief.shape[0]):
         belief[x] = desk.ahead[x]

@@ -24,7 +24,6 @@ from stream.audit.amounts import (
     LEVELS,
     PAD,
     REVEALED,
-    UNITS,
     WHOLE,
     Floats,
     Integers,
@@ -60,11 +59,8 @@ def windows_of(cut: Cut, law: Law, epsilon: int) -> Windows:
 
 
 def _plans_of(units: int, lengths: list[int], symbols: int) -> list[tuple[float, float, float]]:
-    """The coin's share in whole units of 2^-62, rounded up, and the cap 1 + e^epsilon; both lean to the safe side.
-
-    The cap is the machine's own exp, as in the engine: the same on every machine whose C library rounds it alike.
-    """
-    cap = 1.0 + math.exp(units / UNITS)
+    """The coin's share in whole units of 2^-62, rounded up, and the cap 1 + e^epsilon; both lean to the safe side."""
+    cap = 1.0 + float(exponential(units))
     share = WHOLE / exponential(units)
     plans = []
     for length in lengths:

@@ -38,7 +38,6 @@ from stream.audit.window_book import (
     OTHER_STRETCH,
     SHARE,
     TOO_LONG,
-    UNKNOWN_CUT,
     WAITS,
     WRONG_SHOWN,
     Cut,
@@ -82,8 +81,8 @@ def follow_whole(
             verdict[WRONG] = OUT_OF_ORDER
             i = after
             continue
-        wrong, adrift = NOT_FOLLOWED, user[MARKS] & (ADRIFT | UNKNOWN_CUT) == ADRIFT
-        if not adrift:
+        wrong = NOT_FOLLOWED
+        if user[MARKS] & ADRIFT == 0:
             wrong = _beginning(windows.cut, event)
             if wrong == 0:
                 count, after = _gather(strip, events, verdicts, i)
@@ -97,13 +96,11 @@ def follow_whole(
             if missing:
                 verdict[LOST] += pass_gap(rules, windows, desk, user, belief, missing)
             if wrong:
-                user[MARKS] = (user[MARKS] | ADRIFT) & ~UNKNOWN_CUT
+                user[MARKS] |= ADRIFT
                 if wrong == MISPLACED and _ends_early(events, after, event, count):
                     verdict[LOST] += event[LENGTH] - count
-            elif user[MARKS] & (ADRIFT | UNKNOWN_CUT):
-                user[MARKS] |= ADRIFT
-                unseen = LOST_BEFORE if verdict[LOST] else NOT_FOLLOWED
-                wrong = unseen if verdict[LOST] or user[MARKS] & STOPPED == 0 else AFTER_STOP
+            elif user[MARKS] & ADRIFT:
+                wrong = LOST_BEFORE
             else:
                 wrong = _check(rules, windows, desk, strip, user, belief, events, verdicts, count)
         verdict[WRONG] |= wrong

@@ -26,7 +26,7 @@ from stream.audit.book import (
 )
 from stream.audit.places import unpacked
 from stream.audit.records import ID_BYTES, Parsed
-from stream.audit.window_book import COUNT, ROLLED, UNKNOWN_CUT, WAITS, Windows, grown_opened, new_opened, new_strip
+from stream.audit.window_book import COUNT, ROLLED, WAITS, Windows, grown_opened, new_opened, new_strip
 from stream.audit.window_judge import pass_gap
 from stream.audit.window_open import follow_open, pass_unseen
 from stream.audit.window_whole import follow_whole
@@ -95,7 +95,7 @@ class WindowFollower:
         for place, (user, until) in enumerate(zip(users.tolist(), steps.tolist(), strict=True)):
             row = book.users[user]
             missing = until - int(row[STEPS])
-            if missing > 0 and int(row[MARKS]) & (ADRIFT | UNKNOWN_CUT) != ADRIFT:
+            if missing > 0 and not row[MARKS] & ADRIFT:
                 lost[place] = self._pass(book, desk, user, missing)
         return lost
 
@@ -126,7 +126,3 @@ class WindowFollower:
         users = book.users.shape[0]
         if users > self._opened.marks.shape[0]:
             self._opened = grown_opened(self._opened, users)
-
-
-def unknown_cuts(book: Book, users: int) -> int:
-    return int((book.column(MARKS)[:users] & UNKNOWN_CUT != 0).sum())

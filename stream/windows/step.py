@@ -162,12 +162,11 @@ class WindowStep:
     ) -> Told:
         """Values of which nothing is told: each is the likeliest, or a stranger's, or none."""
         policy, room, belief, length = self._policy, self._room, self._bench.belief, coins.shape[0]
-        begin(self._tools, belief, length, room)
         if outcome == SUPPRESSED:
-            symbols = [-1] * length
-            if policy.when_spent == SPENT_STOP:
-                head[Word.MARKS] |= STOPPED << 8
-        elif policy.when_spent == SPENT_DRAW:
+            self._suppress(head, codes, drift, length)
+            return Told([-1] * length, [NOTHING_DRAWN] * length, outcome, 0, 0, uncertified)
+        begin(self._tools, belief, length, room)
+        if policy.when_spent == SPENT_DRAW:
             draw_path(self._tools, belief, _in_order(coins), length, room)
             symbols = room.values[:length].tolist()
         else:
@@ -175,6 +174,19 @@ class WindowStep:
         self._bench.posterior[:] = room.priors[length - 1]
         self._keep(head, codes, drift, length)
         return Told(symbols, [NOTHING_DRAWN] * length, outcome, 0, 0, uncertified)
+
+    def _suppress(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
+        """The belief is kept after each value, as if each were a window: into how many windows suppressed values were
+        cut is not public, and who audits must not need to know it.
+        """
+        for place in range(length):
+            if place > 0:
+                drift = int(predict_user(self._policy, self._chain, self._bench, head, codes, 0))
+            begin(self._tools, self._bench.belief, 1, self._room)
+            self._bench.posterior[:] = self._room.priors[0]
+            self._keep(head, codes, drift, 1)
+        if self._policy.when_spent == SPENT_STOP:
+            head[Word.MARKS] |= STOPPED << 8
 
     def _plan(self, units: int, length: int) -> Plan:
         plan = self._plans.get((units, length))

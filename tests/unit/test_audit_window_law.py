@@ -8,7 +8,8 @@ from audit_world import model_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beliefs.forward import chain_arrays, reversed_arrays
+from beliefs.distance import equal
+from beliefs.forward import chain_arrays, normalise, reversed_arrays
 from beliefs.rounding import UNITS_PER_NAT, log_units_up
 from mechanisms.contract import LEVEL_UNKNOWN, design_units
 from mechanisms.sequence.window import (
@@ -22,10 +23,13 @@ from mechanisms.sequence.window import (
     release_window,
 )
 from mechanisms.sequence.window_order import bisected
+from mechanisms.sequence.window_running import new_running, release_next
 from stream.audit import window_law
-from stream.audit.book import new_desk
+from stream.audit.amounts import UNBOUNDED, constants_by_level
+from stream.audit.book import OPTIMAL, RELEASE, SPENT_FORECAST, WRONG, Rules, new_book, new_desk, new_verdicts
 from stream.audit.law import law_of
-from stream.audit.window_book import DRAWN, FIRST_CAP, LEAN, LONGEST, SHARE, Cut, new_strip
+from stream.audit.window_book import DRAWN, FIRST_CAP, LEAN, LONGEST, SHARE, Cut, new_opened, new_strip
+from stream.audit.window_open import follow_open
 
 
 def test_limits_are_those_of_the_engine() -> None:
@@ -72,7 +76,7 @@ def test_a_window_is_replayed_from_what_was_drawn(length: int, symbols: int, spa
     arrays, source = chain_arrays(chain), np.random.default_rng(length)
     tools, room = new_tools(arrays, reversed_arrays(chain)), new_room(LENGTH_MAX, symbols)
     windows = window_law.windows_of(Cut(length, 0, False), law_of(chain), 2 * UNITS_PER_NAT)
-    desk, strip, shown = new_desk(symbols, symbols), new_strip(symbols), np.zeros(length, dtype=np.int64)
+    desk, strip, shown = new_desk(symbols, symbols, equal()), new_strip(symbols), np.zeros(length, dtype=np.int64)
     engine, ours = plan_of(windows.units[0] / UNITS_PER_NAT, length, symbols), windows.plans[0, length]
     strip.rows[:] = np.arange(LONGEST)
     for _ in range(10):
@@ -90,3 +94,32 @@ def test_a_window_is_replayed_from_what_was_drawn(length: int, symbols: int, spa
             assert np.array_equal(strip.own, room.beliefs[at])
             window_law.mix(ours[SHARE], strip.blind[at], strip.own, strip.mixed)
             assert window_law.top(strip.mixed) == shown[at]
+
+
+@pytest.mark.parametrize(("symbols", "sparse"), [(1, False), (3, False), (3, True), (20, False), (20, True)])
+def test_an_open_window_is_followed_value_by_value(symbols: int, sparse: bool) -> None:
+    """Laws, caps and extremes between two values, from what was drawn and shown."""
+    chain, source, epsilon = model_of(symbols, sparse=sparse).chain, np.random.default_rng(symbols), 3 * UNITS_PER_NAT
+    tools, room = new_tools(chain_arrays(chain), reversed_arrays(chain)), new_room(LENGTH_MAX, symbols)
+    rules = Rules(OPTIMAL, True, constants_by_level(epsilon), epsilon, UNBOUNDED, 0, SPENT_FORECAST, 0, 1)
+    desk, strip = new_desk(symbols, symbols, equal()), new_strip(symbols)
+    for _ in range(20):
+        law = law_of(chain)._replace(start=source.dirichlet(np.ones(symbols)))
+        windows = window_law.windows_of(Cut(LONGEST, 0, True), law, epsilon)
+        plan = plan_of(windows.units[0] / UNITS_PER_NAT, LENGTH_MAX, symbols)
+        book, opened, running, start = (
+            new_book(1, symbols),
+            new_opened(1, symbols),
+            new_running(symbols),
+            law.start.copy(),
+        )
+        normalise(start)
+        for step in range(1, 9):
+            coins = source.integers(1 << 64, size=3, dtype=np.uint64)
+            shown, drawn = release_next(plan, tools, start, int(source.integers(symbols)), coins, room, running)
+            event, verdicts = np.array([[0, step, 0, shown, RELEASE, step, -1, drawn]]), new_verdicts(1)
+            follow_open(rules, windows, desk, strip, book, opened, event, verdicts)
+            assert verdicts[0, WRONG] == 0
+            assert np.array_equal(opened.blind[0], running.prior)
+            assert np.array_equal(opened.own[0], running.belief)
+            assert np.array_equal(opened.amounts[0], running.amounts)

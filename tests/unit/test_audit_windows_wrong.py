@@ -176,6 +176,30 @@ def test_a_whole_window_that_is_missing_is_found_where_gaps_are_allowed(order: s
     assert {"lost_event", "identity"} <= codes(finished)
 
 
+def test_a_missing_window_is_found_where_its_stretch_had_a_budget_of_its_own() -> None:
+    """An open window's user is next heard of in a later stretch, and there nothing was spent yet."""
+    windows = "{events: 5, stretch: 10s, order: natural}"
+    finished = run_of("natural", windows=windows, nats=1, window="10s", when_spent="suppress")
+    log = finished.released()
+    steps = [(one.key, int(dict(one.headers)["step"])) for one in log]
+    seen = dict(zip(steps, log, strict=True))
+    opens = [key for key, one in seen.items() if place_of(one)[0] == "1"]
+    user, step = next((user, step) for user, step in opens if step > 1 and place_of(seen[user, step - 1])[0] in "1234")
+    wanted = range(step, step + next(n for n in range(1, 7) if (user, step + n) not in seen or n == 6))
+    gone = [one for (name, number), one in seen.items() if name == user and number in wanted]
+    for one in gone:
+        log.remove(one)
+    assert "lost_event" in codes(finished)
+
+
+def test_a_value_of_an_open_window_that_is_said_to_be_forecast_is_found() -> None:
+    finished = run_of("natural")
+    log = finished.released()
+    at = first(finished, drawn_at("2"))
+    log[at] = with_place(replace(log[at], headers=(*log[at].headers, ("outcome", b"forecast"))), "2//")
+    assert "needless_forecast" in codes(finished)
+
+
 @ORDERS
 def test_a_record_that_is_there_twice_is_found(order: str) -> None:
     finished = run_of(order)

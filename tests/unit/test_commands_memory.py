@@ -99,6 +99,7 @@ def test_explain_says_what_the_model_remembers(house: Path) -> None:
 
 def figures(path: Path, events: int) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(run("explain", path, "--events-per-day", events, "--json").stdout)
+    assert [facts[part].pop("distance") for part in ("single", "day")] == [None, None]
     return facts
 
 
