@@ -223,7 +223,7 @@ async def assert_whole(stage: Stage, workers: Sequence[FaultWorker]) -> Recount:
 
 async def assert_audited(stage: Stage, worker: FaultWorker, counted: Recount) -> None:
     """The auditor finds nothing, and counts what was counted anew. No values may wait in windows any more."""
-    report = await stage.audit(worker.settings_file)
+    report = await stage.audit(worker.settings)
     stage.say(f"audit: {report.get('verdict')}, exit {report['status']}, {report.get('compared')}")
     assert report["status"] == 0, report
     assert report["compared"]["in = sum of outcomes"] == "agrees"

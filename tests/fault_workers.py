@@ -31,10 +31,6 @@ class FaultWorker(Worker):
     def restarts(self) -> int:
         return self.said().count(ANOTHER)
 
-    @property
-    def settings_file(self) -> Path:
-        return self._settings
-
     def kill(self) -> None:
         """Whatever is left of it, frozen or not: the end of the pipe makes `attached.py` kill the whole group."""
         process, self._process = self._process, None
