@@ -15,16 +15,18 @@ ledger and the adversary's belief, so they cannot disagree. It is three compiled
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from enum import IntEnum
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numba.extending import overload
 from numpy.typing import NDArray
 
 from beliefs.checks import require
-from beliefs.distance import EQUAL, TABLE, Distance, equal
+from beliefs.distance import EQUAL, TABLE, Distance
 from beliefs.native import kernel
 from beliefs.rounding import UNITS_PER_NAT
 
@@ -73,24 +75,36 @@ class Workspace(NamedTuple):
     share: Floats
     scratch: Floats
     likelihood: Floats
-    distance: Distance  # what an error costs; only mechanisms that ask for it look at it
+
+
+class NearWorkspace(NamedTuple):
+    """The same, and what a mechanism needs that looks at a distance.
+
+    It is a type of its own because every array of a workspace is seven words that each call hands on: the others would
+    pay for what they never look at, more than half a microsecond an event.
+    """
+
+    size: Integers
+    head: Integers
+    position: Integers
+    order: Integers
+    base: Integers
+    tail: Integers
+    extra: Integers
+    row: Integers
+    share: Floats
+    scratch: Floats
+    likelihood: Floats
+    distance: Distance  # what an error costs
     tables: Integers  # some squares, of cells by cells: empty where all errors count alike
     lists: Integers  # some lists of one number for each cell
     middles: Floats  # where the cells lie
 
 
 def new_workspace(symbols: int, distance: Distance | None = None) -> Workspace:
-    """`distance` belongs to the workspace because it never changes; without it all errors count alike."""
-
-    def integers(*lengths: int) -> Integers:
-        return np.zeros(lengths, dtype=np.int64)
-
+    """With a distance, which belongs to the workspace because it never changes, it is a NearWorkspace."""
     width = symbols + 2
-    measure = equal() if distance is None else distance
-    alike = measure.kind == EQUAL
-    require(alike or symbols in (measure.costs.shape[0], measure.places.shape[0]), "a distance is one of these symbols")
-    cells = 0 if alike else symbols if measure.kind == TABLE else min(symbols, CELLS_MAX)
-    return Workspace(
+    plain = Workspace(
         size=integers(16),
         head=integers(width),
         position=np.full(symbols, -1, dtype=np.int64),
@@ -102,11 +116,52 @@ def new_workspace(symbols: int, distance: Distance | None = None) -> Workspace:
         share=np.zeros(width),
         scratch=np.zeros(4 * width),
         likelihood=np.zeros(symbols),
-        distance=measure,
-        tables=integers(5, cells, cells),
-        lists=integers(16, cells),
-        middles=np.zeros((cells, 3)),
     )
+    if distance is None:
+        return plain
+    alike, places = distance.kind == EQUAL, (distance.costs.shape[0], distance.places.shape[0])
+    require(alike or symbols in places, "a distance is one of these symbols")
+    cells = 0 if alike else symbols if distance.kind == TABLE else min(symbols, CELLS_MAX)
+    more = (distance, integers(5, cells, cells), integers(16, cells), np.zeros((cells, 3)))
+    return cast("Workspace", NearWorkspace(*plain, *more))
+
+
+def integers(*lengths: int) -> Integers:
+    return np.zeros(lengths, dtype=np.int64)
+
+
+@kernel
+def plain_of(work: NearWorkspace) -> Workspace:
+    """The same arrays for a mechanism that looks at no distance."""
+    return Workspace(
+        work.size,
+        work.head,
+        work.position,
+        work.order,
+        work.base,
+        work.tail,
+        work.extra,
+        work.row,
+        work.share,
+        work.scratch,
+        work.likelihood,
+    )
+
+
+def nearby_of(work: Any) -> NearWorkspace | None:
+    """The workspace itself if it has a distance. Compiled code knows the answer from its type: see `registry`."""
+    return work if isinstance(work, NearWorkspace) else None
+
+
+@overload(nearby_of)
+def _nearby_of(work: Any) -> Callable[[Any], Any]:
+    def itself(work: Any) -> Any:
+        return work
+
+    def nothing(work: Any) -> None:  # noqa: ARG001 - numba wants the same names
+        return None
+
+    return itself if "tables" in work.fields else nothing
 
 
 def constants_of(units: int) -> list[float]:

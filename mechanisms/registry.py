@@ -9,7 +9,7 @@ from math import inf
 from typing import NamedTuple
 
 from beliefs.native import kernel
-from mechanisms.contract import Floats, Workspace
+from mechanisms.contract import Floats, NearWorkspace, Workspace, nearby_of
 from mechanisms.sequence import (
     forecast,
     marginal_preserving,
@@ -55,12 +55,72 @@ MECHANISMS: dict[str, Mechanism] = {
 }
 
 
+NEAR = MECHANISMS["near"].code
+
+
 @kernel
 def prepare(code: int, belief: Floats, constants: Floats, work: Workspace) -> tuple[float, float, float]:
+    return _prepare(nearby_of(work), code, belief, constants, work)
+
+
+@kernel
+def row(code: int, x: int, belief: Floats, work: Workspace) -> None:
+    _row(nearby_of(work), code, x, belief, work)
+
+
+@kernel
+def column(code: int, i: int, belief: Floats, work: Workspace) -> tuple[float, float, float]:
+    return _column(nearby_of(work), code, i, belief, work)
+
+
+# Where the first argument is known to be None, what it leads to is not compiled at all. The locally private ones stand
+# behind one more call: with all of them in one place none would be inlined, and the usual ones would pay for it.
+
+
+@kernel
+def _prepare(
+    nearby: NearWorkspace | None, code: int, belief: Floats, constants: Floats, work: Workspace
+) -> tuple[float, float, float]:
+    if nearby is not None:  # noqa: SIM102 - the type decides the outer question before the inner one is compiled
+        if code == 8:
+            return near.prepare(belief, constants, nearby)
     if code == 0:
         return optimal.prepare(belief, constants, work)
     if code == 1:
         return marginal_preserving.prepare(belief, constants, work)
+    return _other_prepare(code, belief, constants, work)
+
+
+@kernel
+def _row(nearby: NearWorkspace | None, code: int, x: int, belief: Floats, work: Workspace) -> None:
+    if nearby is not None:  # noqa: SIM102 - the type decides the outer question before the inner one is compiled
+        if code == 8:
+            near.row(x, belief, nearby)
+            return
+    if code == 0:
+        optimal.row(x, belief, work)
+    elif code == 1:
+        marginal_preserving.row(x, belief, work)
+    else:
+        _other_row(code, x, belief, work)
+
+
+@kernel
+def _column(
+    nearby: NearWorkspace | None, code: int, i: int, belief: Floats, work: Workspace
+) -> tuple[float, float, float]:
+    if nearby is not None:  # noqa: SIM102 - the type decides the outer question before the inner one is compiled
+        if code == 8:
+            return near.column(i, belief, nearby)
+    if code == 0:
+        return optimal.column(i, belief, work)
+    if code == 1:
+        return marginal_preserving.column(i, belief, work)
+    return _other_column(code, i, belief, work)
+
+
+@kernel
+def _other_prepare(code: int, belief: Floats, constants: Floats, work: Workspace) -> tuple[float, float, float]:
     if code == 2:
         return published_crr.prepare(belief, constants, work)
     if code == 4:
@@ -71,18 +131,14 @@ def prepare(code: int, belief: Floats, constants: Floats, work: Workspace) -> tu
         return randomised_response_double.prepare(belief, constants, work)
     if code == 7:
         return temporal_ldp.prepare(belief, constants, work)
-    if code == 8:
-        return near.prepare(belief, constants, work)
-    return forecast.prepare(belief, constants, work)
+    if code == 3:
+        return forecast.prepare(belief, constants, work)
+    return inf, inf, inf  # a mechanism without its workspace: nothing that it says fits any bound
 
 
 @kernel
-def row(code: int, x: int, belief: Floats, work: Workspace) -> None:
-    if code == 0:
-        optimal.row(x, belief, work)
-    elif code == 1:
-        marginal_preserving.row(x, belief, work)
-    elif code == 2:
+def _other_row(code: int, x: int, belief: Floats, work: Workspace) -> None:
+    if code == 2:
         published_crr.row(x, belief, work)
     elif code == 4:
         top_k_grr.row(x, belief, work)
@@ -92,18 +148,12 @@ def row(code: int, x: int, belief: Floats, work: Workspace) -> None:
         randomised_response_double.row(x, belief, work)
     elif code == 7:
         temporal_ldp.row(x, belief, work)
-    elif code == 8:
-        near.row(x, belief, work)
     else:
         forecast.row(x, belief, work)
 
 
 @kernel
-def column(code: int, i: int, belief: Floats, work: Workspace) -> tuple[float, float, float]:
-    if code == 0:
-        return optimal.column(i, belief, work)
-    if code == 1:
-        return marginal_preserving.column(i, belief, work)
+def _other_column(code: int, i: int, belief: Floats, work: Workspace) -> tuple[float, float, float]:
     if code == 2:
         return published_crr.column(i, belief, work)
     if code == 4:
@@ -114,6 +164,4 @@ def column(code: int, i: int, belief: Floats, work: Workspace) -> tuple[float, f
         return randomised_response_double.column(i, belief, work)
     if code == 7:
         return temporal_ldp.column(i, belief, work)
-    if code == 8:
-        return near.column(i, belief, work)
     return forecast.column(i, belief, work)

@@ -89,7 +89,7 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Cho
         ring=ring,
         windows=compile_windows(settings, model),
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
-        distance=distance,
+        distance=distance if settings.mechanism.name == "near" else None,
     )
 
 

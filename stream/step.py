@@ -26,7 +26,7 @@ from beliefs.native import kernel
 from beliefs.rounding import add_units, log_units_up
 from mechanisms import registry
 from mechanisms.coins import Coins, pick
-from mechanisms.contract import Integers, drift_level
+from mechanisms.contract import Integers, NearWorkspace, drift_level
 from mechanisms.sequence import forecast
 from stream import drift as drifts
 from stream.policy import (
@@ -59,6 +59,8 @@ def advance(
     """
     words = CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS
     require(heads.shape[1] == words, "rows have a word for the clock where the model goes by one, and only there")
+    near_by = isinstance(bench.work, NearWorkspace)
+    require(near_by or policy.mechanism != registry.NEAR, "a mechanism that looks at a distance is given one")
     count = events.slot.shape[0]
     releases = Releases(
         symbol=np.full(count, -1, dtype=np.int64),

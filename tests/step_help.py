@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from beliefs.chain import Chain
-from beliefs.distance import Distance
+from beliefs.distance import Distance, equal
 from beliefs.forward import ChainArrays, chain_arrays
 from beliefs.rounding import INFINITE, budget_units
 from mechanisms import registry
@@ -59,7 +59,8 @@ class Run:
     def __post_init__(self) -> None:
         words = state.CLOCK_HEAD_WORDS if self.policy.interval else state.HEAD_WORDS
         self.heads, self.codes = state.new_users(self.users, self.chain.size, words)
-        self.bench = new_bench(self.chain.size, self.chain.symbols, self.distance)
+        distance = equal() if self.distance is None and self.policy.mechanism == registry.NEAR else self.distance
+        self.bench = new_bench(self.chain.size, self.chain.symbols, distance)
         self.arrays = chain_arrays(self.chain)
 
     def block(self, events: Events) -> Releases:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from beliefs.distance import cost, units_between
 from beliefs.native import kernel
-from mechanisms.contract import Constant, Floats, Workspace
+from mechanisms.contract import Constant, Floats, NearWorkspace
 from mechanisms.sequence.transport import BEST, BEST_SITE, CELLS, MASS, NOBODY, PRICE, WANTED, WEIGHT
 
 LOWER = int(Constant.LOWER)
@@ -26,7 +26,7 @@ SHARE = 1 << 20
 
 
 @kernel
-def lay_out(belief: Floats, work: Workspace) -> int:
+def lay_out(belief: Floats, work: NearWorkspace) -> int:
     """Make the cells, with their masses in 2^-60; the sum of the masses."""
     symbols, most = belief.shape[0], work.tables.shape[1]
     whole = 0
@@ -57,7 +57,7 @@ def lay_out(belief: Floats, work: Workspace) -> int:
 
 
 @kernel
-def _heaviest(work: Workspace) -> int:
+def _heaviest(work: NearWorkspace) -> int:
     """The heaviest cell of several symbols, the first of equals; a cell without mass is left as it is."""
     best = NOBODY
     for cell in range(work.size[CELLS]):
@@ -68,7 +68,7 @@ def _heaviest(work: Workspace) -> int:
 
 
 @kernel
-def _halve(cell: int, work: Workspace) -> None:
+def _halve(cell: int, work: NearWorkspace) -> None:
     """Symbols beyond the middle of the cell's longest side become a new cell; both keep the order of their symbols.
 
     Symbols that all lie at one place are divided by their number.
@@ -103,7 +103,7 @@ def _halve(cell: int, work: Workspace) -> None:
 
 
 @kernel
-def _find_middle(cell: int, work: Workspace) -> None:
+def _find_middle(cell: int, work: NearWorkspace) -> None:
     """The cell's centre of mass, and the symbol next to it, which stands for the cell when it is a site."""
     places, start, length = work.distance.places, work.lists[START, cell], work.lists[LENGTH, cell]
     middle = work.middles[cell]
@@ -132,7 +132,7 @@ def _square(one: Floats, other: Floats) -> float:
 
 
 @kernel
-def _units(cell: int, symbol: int, work: Workspace) -> int:
+def _units(cell: int, symbol: int, work: NearWorkspace) -> int:
     """What it costs to release a symbol for a cell."""
     if work.order.shape[0] - 2 <= work.tables.shape[1]:
         return cost(work.distance, cell, symbol)
@@ -140,7 +140,7 @@ def _units(cell: int, symbol: int, work: Workspace) -> int:
 
 
 @kernel
-def set_prices(constants: Floats, work: Workspace) -> None:
+def set_prices(constants: Floats, work: NearWorkspace) -> None:
     """A unit of a cell that is released as a symbol costs c D(cell, symbol) + e (mean of D(., symbol)): its own error,
     and its share in the symbol's being released for anybody. In 2^-28 of the largest cost."""
     cells, price = work.size[CELLS], work.tables[PRICE]
@@ -165,7 +165,7 @@ def _price(constants: Floats, units: int, blind: int) -> int:
 
 
 @kernel
-def refine(site: int, constants: Floats, work: Workspace) -> int:
+def refine(site: int, constants: Floats, work: NearWorkspace) -> int:
     """The symbol of the site's cell from which the cells that the best plan gives it are served most cheaply."""
     home = work.lists[BEST_SITE, site]
     start, length = work.lists[START, home], work.lists[LENGTH, home]

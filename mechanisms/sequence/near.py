@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from beliefs.distance import EQUAL
 from beliefs.native import kernel
-from mechanisms.contract import TOTAL, Constant, Floats, Workspace, outward
+from mechanisms.contract import TOTAL, Constant, Floats, NearWorkspace, outward, plain_of
 from mechanisms.sequence import optimal
 from mechanisms.sequence.cells import lay_out, refine, set_prices
 from mechanisms.sequence.sites import BEST_RARE, BEST_SITES, WHOLE, search
@@ -27,9 +27,9 @@ ROUNDINGS = 8
 
 
 @kernel
-def prepare(belief: Floats, constants: Floats, work: Workspace) -> tuple[float, float, float]:
+def prepare(belief: Floats, constants: Floats, work: NearWorkspace) -> tuple[float, float, float]:
     if work.distance.kind == EQUAL:
-        return optimal.prepare(belief, constants, work)
+        return optimal.prepare(belief, constants, plain_of(work))
     for i in range(work.size[COUNT]):
         work.position[work.head[i]] = -1
     work.size[WANTED] = int(constants[FLOOR] * WHOLE) + 1
@@ -44,7 +44,7 @@ def prepare(belief: Floats, constants: Floats, work: Workspace) -> tuple[float, 
 
 
 @kernel
-def _constant_channel(constants: Floats, work: Workspace) -> tuple[float, float, float]:
+def _constant_channel(constants: Floats, work: NearWorkspace) -> tuple[float, float, float]:
     """Always one value: where epsilon is too small for a unit of anything else, or nothing else is worth it."""
     work.size[COUNT] = 1
     work.head[0] = refine(0, constants, work)
@@ -55,7 +55,7 @@ def _constant_channel(constants: Floats, work: Workspace) -> tuple[float, float,
 
 
 @kernel
-def _to_integers(belief: Floats, constants: Floats, work: Workspace) -> bool:
+def _to_integers(belief: Floats, constants: Floats, work: NearWorkspace) -> bool:
     """The bases and, above them, each cell's row; False when the bases do not fit."""
     cells, sites = work.size[CELLS], work.size[BEST_SITES]
     pad = constants[PAD] * (UNITS_PER_MASS * belief.shape[0] + sites + ROUNDINGS)
@@ -79,7 +79,7 @@ def _to_integers(belief: Floats, constants: Floats, work: Workspace) -> bool:
 
 
 @kernel
-def _split(cell: int, work: Workspace) -> None:
+def _split(cell: int, work: NearWorkspace) -> None:
     """The rest in proportion to the cell's flow, rounded down; what is left goes to the first site that may have it."""
     units, flow = work.tables[FLOW], work.tables[BEST]
     sites, rest, rare = work.size[COUNT], work.size[REST], work.size[BEST_RARE]
@@ -99,7 +99,7 @@ def _split(cell: int, work: Workspace) -> None:
 
 
 @kernel
-def _cheapest(cell: int, work: Workspace) -> int:
+def _cheapest(cell: int, work: NearWorkspace) -> int:
     best = NOBODY
     for i in range(work.size[COUNT]):
         if i != work.size[BEST_RARE]:
@@ -126,7 +126,7 @@ def _portion(rest: int, flow: int, mass: int) -> int:
 
 
 @kernel
-def _ratios(i: int, marginal: float, symbols: int, work: Workspace) -> tuple[float, float, float]:
+def _ratios(i: int, marginal: float, symbols: int, work: NearWorkspace) -> tuple[float, float, float]:
     smallest, largest = TOTAL, 0
     for cell in range(work.size[CELLS]):
         smallest = min(smallest, work.tables[FLOW, cell, i])
@@ -139,7 +139,7 @@ def _ratios(i: int, marginal: float, symbols: int, work: Workspace) -> tuple[flo
 
 
 @kernel
-def _worst(belief: Floats, work: Workspace) -> tuple[float, float, float]:
+def _worst(belief: Floats, work: NearWorkspace) -> tuple[float, float, float]:
     """work.scratch keeps the marginals for `column`."""
     upper, lower, spread = 1.0, 1.0, 1.0
     for i in range(work.size[COUNT]):
@@ -153,18 +153,18 @@ def _worst(belief: Floats, work: Workspace) -> tuple[float, float, float]:
 
 
 @kernel
-def row(x: int, belief: Floats, work: Workspace) -> None:
+def row(x: int, belief: Floats, work: NearWorkspace) -> None:
     if work.distance.kind == EQUAL:
-        optimal.row(x, belief, work)
+        optimal.row(x, belief, plain_of(work))
         return
     for i in range(work.size[COUNT]):
         work.row[i] = work.base[i] + work.tables[FLOW, work.order[x], i]
 
 
 @kernel
-def column(i: int, belief: Floats, work: Workspace) -> tuple[float, float, float]:
+def column(i: int, belief: Floats, work: NearWorkspace) -> tuple[float, float, float]:
     if work.distance.kind == EQUAL:
-        return optimal.column(i, belief, work)
+        return optimal.column(i, belief, plain_of(work))
     for x in range(belief.shape[0]):
         work.likelihood[x] = float(work.base[i] + work.tables[FLOW, work.order[x], i])
     return _ratios(i, work.scratch[i], belief.shape[0], work)

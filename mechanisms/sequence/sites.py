@@ -14,7 +14,7 @@ nothing improves. A trial that is cheaper than the best plan takes its place; th
 from __future__ import annotations
 
 from beliefs.native import kernel
-from mechanisms.contract import Workspace
+from mechanisms.contract import NearWorkspace
 from mechanisms.sequence.transport import (
     BEST,
     BEST_SITE,
@@ -54,7 +54,7 @@ OUTWARD = 1.0 - 2.0**-50
 
 
 @kernel
-def search(whole: int, cap: float, work: Workspace) -> None:
+def search(whole: int, cap: float, work: NearWorkspace) -> None:
     """Leave the best plan in the tables: each site but a rare one has at least WANTED of the mass `whole`."""
     wanted = work.size[WANTED]
     work.size[EFFORT] = 0
@@ -81,7 +81,7 @@ def search(whole: int, cap: float, work: Workspace) -> None:
 
 
 @kernel
-def _try_heavy(work: Workspace) -> None:
+def _try_heavy(work: NearWorkspace) -> None:
     sites = 0
     for cell in range(work.size[CELLS]):
         if work.lists[MASS, cell] >= work.size[WANTED]:
@@ -94,7 +94,7 @@ def _try_heavy(work: Workspace) -> None:
 
 
 @kernel
-def _exchange(work: Workspace) -> None:
+def _exchange(work: NearWorkspace) -> None:
     sites = work.size[BEST_SITES]
     improved = sites > 1
     while improved:
@@ -107,7 +107,7 @@ def _exchange(work: Workspace) -> None:
 
 
 @kernel
-def _exchange_rare(cap: float, work: Workspace) -> None:
+def _exchange_rare(cap: float, work: NearWorkspace) -> None:
     rare, rest = work.size[BEST_RARE], work.size[BEST_REST]
     improved = True
     while improved:
@@ -119,13 +119,13 @@ def _exchange_rare(cap: float, work: Workspace) -> None:
 
 
 @kernel
-def _try_one_more(work: Workspace) -> bool:
+def _try_one_more(work: NearWorkspace) -> bool:
     _take_up(work.size[BEST_SITES], work)
     return _try_added(work)
 
 
 @kernel
-def _try_added(work: Workspace) -> bool:
+def _try_added(work: NearWorkspace) -> bool:
     """Whether the sites at hand and one more are cheaper than the best plan."""
     if not _add_site(work):
         return False
@@ -135,7 +135,7 @@ def _try_added(work: Workspace) -> bool:
 
 
 @kernel
-def _try_rare(rest: int, cap: float, work: Workspace) -> bool:
+def _try_rare(rest: int, cap: float, work: NearWorkspace) -> bool:
     """The same where the one more is released with probability `rest`: no more than cap x rest of any cell is its."""
     if work.size[SITES] == work.size[CELLS] or not _add_site(work):
         return False
@@ -151,7 +151,7 @@ def _try_rare(rest: int, cap: float, work: Workspace) -> bool:
 
 
 @kernel
-def _take_up(sites: int, work: Workspace) -> None:
+def _take_up(sites: int, work: NearWorkspace) -> None:
     """Begin with the first `sites` of the best plan, none of them rare."""
     work.size[SITES] = sites
     work.size[RARE] = NOBODY
@@ -160,7 +160,7 @@ def _take_up(sites: int, work: Workspace) -> None:
 
 
 @kernel
-def _add_site(work: Workspace) -> bool:
+def _add_site(work: NearWorkspace) -> bool:
     """Add the site that would save most; False if none would save anything, or the effort is at its limit."""
     cells, sites = work.size[CELLS], work.size[SITES]
     price, nearest, weight = work.tables[PRICE], work.lists[NEAREST], work.lists[WEIGHT]
@@ -186,7 +186,7 @@ def _add_site(work: Workspace) -> bool:
 
 
 @kernel
-def _settle(work: Workspace) -> bool:
+def _settle(work: NearWorkspace) -> bool:
     """Serve and move until nothing improves; whether that is better than the best plan, whose place it then takes."""
     improved = False
     least = WHOLE
@@ -207,7 +207,7 @@ def _settle(work: Workspace) -> bool:
 
 
 @kernel
-def _keep(cost: int, work: Workspace) -> None:
+def _keep(cost: int, work: NearWorkspace) -> None:
     work.size[LEAST] = cost
     work.size[BEST_SITES] = work.size[SITES]
     work.size[BEST_RARE] = work.size[RARE]
@@ -219,7 +219,7 @@ def _keep(cost: int, work: Workspace) -> None:
 
 
 @kernel
-def _move(site: int, work: Workspace) -> bool:
+def _move(site: int, work: NearWorkspace) -> bool:
     """Move a site to the free cell from which those that it serves are served most cheaply; whether it has moved.
 
     Where there are many, only the cells that it serves are looked at: the best place is rarely outside of them.
@@ -249,7 +249,7 @@ def _move(site: int, work: Workspace) -> bool:
 
 
 @kernel
-def _asked(trial: int, site: int, count: int, work: Workspace) -> int:
+def _asked(trial: int, site: int, count: int, work: NearWorkspace) -> int:
     total = 0
     for place in range(count):
         cell = work.lists[SERVED, place]

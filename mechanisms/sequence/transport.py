@@ -11,7 +11,7 @@ Ties: the first site, the first cell, and of equally cheap chains the one that `
 from __future__ import annotations
 
 from beliefs.native import kernel
-from mechanisms.contract import Workspace
+from mechanisms.contract import NearWorkspace
 
 # Places in work.tables: the price of a cell's unit at another cell; what flows from a cell to a site, in the plan at
 # hand and in the best one; what a unit's way from one site to another costs, and the cell that would move.
@@ -29,7 +29,7 @@ NOBODY = -1
 
 
 @kernel
-def serve(work: Workspace) -> bool:
+def serve(work: NearWorkspace) -> bool:
     """Work out the flow for the sites in the lists; False when the effort came to its limit before the end."""
     _begin(work)
     sites = work.size[SITES]
@@ -45,7 +45,7 @@ def serve(work: Workspace) -> bool:
 
 
 @kernel
-def _begin(work: Workspace) -> None:
+def _begin(work: NearWorkspace) -> None:
     cells, sites, rare = work.size[CELLS], work.size[SITES], work.size[RARE]
     price, flow = work.tables[PRICE], work.tables[FLOW]
     site_of, filled = work.lists[SITE], work.lists[FILLED]
@@ -63,7 +63,7 @@ def _begin(work: Workspace) -> None:
 
 
 @kernel
-def _steps_from(one: int, work: Workspace) -> None:
+def _steps_from(one: int, work: NearWorkspace) -> None:
     """For each other site, the cell of site `one` that moves there most cheaply, and what that costs a unit."""
     sites, rare = work.size[SITES], work.size[RARE]
     price, flow, step, mover = work.tables[PRICE], work.tables[FLOW], work.tables[STEP], work.tables[MOVER]
@@ -84,7 +84,7 @@ def _steps_from(one: int, work: Workspace) -> None:
 
 
 @kernel
-def _reach(wanting: int, work: Workspace) -> bool:
+def _reach(wanting: int, work: NearWorkspace) -> bool:
     """The cheapest chain to each site from those that have more than they want; False if none leads to `wanting`."""
     sites = work.size[SITES]
     step, reach, via = work.tables[STEP], work.lists[REACH], work.lists[VIA]
@@ -106,7 +106,7 @@ def _reach(wanting: int, work: Workspace) -> bool:
 
 
 @kernel
-def _move_along(wanting: int, work: Workspace) -> None:
+def _move_along(wanting: int, work: NearWorkspace) -> None:
     """Move as much along the chain to `wanting` as its narrowest place lets through."""
     flow, mover, via = work.tables[FLOW], work.tables[MOVER], work.lists[VIA]
     filled, demand = work.lists[FILLED], work.lists[DEMAND]
@@ -139,7 +139,7 @@ def _move_along(wanting: int, work: Workspace) -> None:
 
 
 @kernel
-def _lies_on(each: int, wanting: int, work: Workspace) -> bool:
+def _lies_on(each: int, wanting: int, work: NearWorkspace) -> bool:
     """Whether the chain to `wanting` comes through a site."""
     site = wanting
     while site != NOBODY and site != each:
@@ -148,7 +148,7 @@ def _lies_on(each: int, wanting: int, work: Workspace) -> bool:
 
 
 @kernel
-def cost_of(work: Workspace) -> int:
+def cost_of(work: NearWorkspace) -> int:
     """What the plan at hand costs: masses in 2^-30, prices in 2^-28, so 2^58 at most."""
     flow, price = work.tables[FLOW], work.tables[PRICE]
     total = 0

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from beliefs.checks import Invalid
-from beliefs.distance import from_table
+from beliefs.distance import equal, from_table
 from beliefs.rounding import budget_units, log_units_up, nats
 from beliefs.simplex import Vector, normalised
 from mechanisms import registry
@@ -39,7 +39,9 @@ def release(
     if value >= prior.size:
         raise Invalid("value", f"is no value of a prior over {prior.size}; values start at 0")
     code = registry.MECHANISMS[mechanism].code
-    costs = None if distance is None else from_table(distance, prior.size, "distance", as_costs=True)
+    costs = equal() if code == registry.NEAR else None
+    if distance is not None:
+        costs = from_table(distance, prior.size, "distance", as_costs=True)
     belief, work = normalised(prior), new_workspace(prior.size, costs)
     constants = np.array(constants_of(design_units(budget_units(epsilon), 0)))
     worst = registry.prepare(code, belief, constants, work)

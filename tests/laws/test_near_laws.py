@@ -28,6 +28,8 @@ Described = tuple[Subject, Sequence[Case]]
 @pytest.fixture(scope="module", params=DISTANCES)
 def described(request: pytest.FixtureRequest) -> Described:
     subject = registered("near", distance=request.param)
+    if request.param == "free":  # where no error costs anything, one value serves everybody
+        subject = subject._replace(row_epsilons=0.0)
     return subject, taken_down(subject, 1_500, seed=31) + taken_down(subject, 12, seed=32, symbols_max=200)
 
 

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from beliefs.distance import equal
 from beliefs.native import kernel
 from beliefs.rounding import UNITS_PER_NAT
 from mechanisms import registry
@@ -51,7 +52,7 @@ def coins() -> Coins:
 def row_of(name: str, belief: Floats, epsilon: float, x: int) -> tuple[list[int], list[int]]:
     """The released symbols and the integers of x's row."""
     code = registry.MECHANISMS[name].code
-    work = new_workspace(belief.shape[0])
+    work = new_workspace(belief.shape[0], equal() if name == "near" else None)
     work.size[forecast.DRAW] = 1
     registry.prepare(code, belief, np.array(constants_of(int(epsilon * UNITS_PER_NAT) - SHAVE_UNITS)), work)
     registry.row(code, x, belief, work)
