@@ -48,10 +48,12 @@ async def names_on(broker: Broker) -> set[str]:
 
 
 def test_with_a_kafka_of_its_own(tmp_path: Path) -> None:
-    demo = begin(tmp_path, "--seconds", "3")
+    demo = begin(tmp_path, "--seconds", "3", "--windows", "5")
     said, _ = demo.communicate(timeout=280)
     assert demo.returncode == 0, said
     check_story(said)
+    assert said.count("verdict: AGREE") == 2, said
+    assert "windows of 5: " in said, said
     assert list(tmp_path.iterdir()) == []
 
 
