@@ -102,9 +102,11 @@ class NearWorkspace(NamedTuple):
 
 
 def new_workspace(symbols: int, distance: Distance | None = None) -> Workspace:
-    """With a distance, which belongs to the workspace because it never changes, it is a NearWorkspace."""
+    """With a distance it is a NearWorkspace."""
+    if distance is not None:
+        return cast("Workspace", new_near_workspace(symbols, distance))
     width = symbols + 2
-    plain = Workspace(
+    return Workspace(
         size=integers(16),
         head=integers(width),
         position=np.full(symbols, -1, dtype=np.int64),
@@ -117,13 +119,15 @@ def new_workspace(symbols: int, distance: Distance | None = None) -> Workspace:
         scratch=np.zeros(4 * width),
         likelihood=np.zeros(symbols),
     )
-    if distance is None:
-        return plain
+
+
+def new_near_workspace(symbols: int, distance: Distance) -> NearWorkspace:
+    """The distance belongs to the workspace because it never changes."""
     alike, places = distance.kind == EQUAL, (distance.costs.shape[0], distance.places.shape[0])
     require(alike or symbols in places, "a distance is one of these symbols")
     cells = 0 if alike else symbols if distance.kind == TABLE else min(symbols, CELLS_MAX)
     more = (distance, integers(5, cells, cells), integers(16, cells), np.zeros((cells, 3)))
-    return cast("Workspace", NearWorkspace(*plain, *more))
+    return NearWorkspace(*new_workspace(symbols), *more)
 
 
 def integers(*lengths: int) -> Integers:

@@ -15,6 +15,7 @@ from beliefs.clock import LEAST_CHANCE
 from beliefs.model_file import InvalidModel, Model, parse
 from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
+from mechanisms.sequence.window_whole import SEQUENCES_MAX
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, ModelRefused, Problem
 from stream.keys import KeyRing, load_keys
@@ -143,6 +144,11 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         problems.append(
             _problem(file, ("window",), f"windows beside {kind}", "a model of order 1, event by event", fix)
         )
+    if settings.window.order == "whole" and model.chain.symbols**settings.window.events > SEQUENCES_MAX:
+        found = f"whole windows of {settings.window.events} values of {model.chain.symbols} kinds"
+        allowed = f"at most {SEQUENCES_MAX} sequences of values"
+        problems.append(_problem(file, ("window", "order"), found, allowed, "use order: bisect, or fewer events"))
+        return
     epsilon = settings.mechanism.epsilon
     lean = shave_of(LENGTH_MAX, model.chain.size, 1.0 + math.exp(epsilon))
     if lean > _MOST_LEAN:

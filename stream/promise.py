@@ -31,7 +31,7 @@ WHEN_SPENT: Final = {
 @dataclass(frozen=True, slots=True)
 class WindowRules:
     """When a user's window ends. A stretch of 0 is none; times in milliseconds. `back` are the model's transitions from
-    their ends to their beginnings.
+    their ends to their beginnings. `whole` releases a window's values by one channel for their sequence.
     """
 
     events: int
@@ -39,6 +39,7 @@ class WindowRules:
     natural: bool
     deadline: int
     back: ChainArrays = field(repr=False)
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ def compile_windows(settings: Settings, model: Model) -> WindowRules | None:
         return None
     natural = window.order == "natural"
     deadline = window.deadline or DEFAULT_DEADLINE_MS
-    return WindowRules(window.events, window.stretch or 0, natural, deadline, reversed_arrays(model.chain))
+    back, whole = reversed_arrays(model.chain), window.order == "whole"
+    return WindowRules(window.events, window.stretch or 0, natural, deadline, back, whole)
 
 
 def clock_suffix(settings: Settings) -> str:

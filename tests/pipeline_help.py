@@ -93,9 +93,10 @@ class Line:
 
 
 def windows_of(
-    events: int = 3, stretch: int = 0, *, natural: bool = False, deadline: int = 60_000, chain: Chain | None = None
+    events: int = 3, stretch: int = 0, *, natural: bool = False, deadline: int = 60_000, whole: bool = False
 ) -> WindowRules:
-    return WindowRules(events, stretch, natural, deadline, reversed_arrays(chain or sticky_chain(len(ACTIVITIES))))
+    back = reversed_arrays(sticky_chain(len(ACTIVITIES)))
+    return WindowRules(events, stretch, natural, deadline, back, whole)
 
 
 def walk(count: int, users: int = 5, seed: int = 0, first: int = 0) -> list[Record]:

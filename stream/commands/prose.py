@@ -123,8 +123,8 @@ def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Itera
         yield "each value is released at once (order: natural); with order: bisect more would be kept, for a delay"
         return
     yield (
-        f"its values wait, sealed, until it ends (order: bisect): with {single['values_per_release']:.3g} values a "
-        f"window a value waits {single['wait_ms'] / 1000:.3g} s on average at the rate that is assumed below; "
+        f"its values wait, sealed, until it ends (order: {window['order']}): with {single['values_per_release']:.3g} "
+        f"values a window a value waits {single['wait_ms'] / 1000:.3g} s on average at the rate that is assumed below; "
         "order: natural would release each at once and keep less"
     )
     yield "a late event joins the window that its user has reached; at shutdown windows stay open and go on later"

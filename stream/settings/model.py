@@ -176,13 +176,14 @@ class WindowSettings(Section):
         default=None,
         description="a window also ends where the user's event time enters the next stretch of this length",
     )
-    order: Literal["bisect", "natural"] = Field(
+    order: Literal["bisect", "natural", "whole"] = Field(
         default="bisect",
-        description="bisect: values wait for their window's end and keep most; natural: each is released at once",
+        description="bisect: values wait for their window's end; natural: each is released at once, and less is kept; "
+        "whole: as bisect, by one channel for the whole sequence, for at most 256 sequences",
     )
     deadline: Deadline | None = Field(
         default=None,
-        description="with bisect: how long a silent user's window waits for the next event before it ends (60s)",
+        description="unless natural: how long a silent user's window waits for the next event before it ends (60s)",
     )
 
 

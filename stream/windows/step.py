@@ -38,6 +38,7 @@ from stream import drift as drifts
 from stream.policy import FORECAST, RELEASED, SPENT_DRAW, SPENT_STOP, SUPPRESSED, Bench, Policy
 from stream.recall import keep_belief, open_budget_window, predict_user
 from stream.state import STOPPED, Codes, Word, seal
+from stream.windows.whole import Sequences, Sides
 
 # The words of an offset's coins that windows use; the first two belong to single releases.
 COIN_OF_STRANGER, COIN_OF_CHANNEL, COIN_OF_WINDOW = 2, 3, 4
@@ -76,8 +77,12 @@ class OpenWindow:
 class WindowStep:
     """The windows of one pipeline. It holds scratch space and plans, nothing that outlives a call."""
 
-    def __init__(self, policy: Policy, chain: ChainArrays, back: ChainArrays, bench: Bench) -> None:
+    def __init__(
+        self, policy: Policy, chain: ChainArrays, back: ChainArrays, bench: Bench, *, whole: bool = False
+    ) -> None:
+        """`whole`: the values of a window go through one channel for their sequence, and not one after the other."""
         self._policy, self._chain, self._bench = policy, chain, bench
+        self._sequences = Sequences(chain) if whole else None
         self._symbols = chain.start.shape[0]
         self._tools = new_tools(chain, back)
         self._room = new_room(LENGTH_MAX, self._symbols)
@@ -88,10 +93,16 @@ class WindowStep:
         """Release the values of a window that has ended, in the order of their offsets. `coins` are a row for each."""
         length = values.shape[0]
         drift = self._begin(head, codes, int(times.max()))
-        units, outcome, uncertified = self._decide(head, drift)
+        units = self._units(drift)
+        worst = None
+        if self._sequences is not None and units > 0:
+            worst = self._sequences.prepare(self._bench.belief, units, length)
+        outcome, uncertified = self._decide(head, drift, units, worst)
         head[Word.STEPS] += length
         if outcome != RELEASED:
             return self._untold(head, codes, drift, coins, outcome, uncertified=uncertified)
+        if self._sequences is not None:
+            return self._tell_sequence(self._sequences, head, codes, drift, values, coins)
         plan, room, shown = self._plan(units, length), self._room, self._shown[:length]
         highest, lowest = release_window(plan, self._tools, self._bench.belief, values, _in_order(coins), room, shown)
         upper, lower = self._charges(plan, drift, highest, lowest)
@@ -99,6 +110,16 @@ class WindowStep:
         mix(plan, room.priors[length - 1], room.beliefs[length - 1], self._bench.posterior)
         self._keep(head, codes, drift, length)
         return Told(shown.tolist(), room.drawn[:length].tolist(), RELEASED, upper, lower, uncertified=False)
+
+    def _tell_sequence(
+        self, sequences: Sequences, head: Integers, codes: Codes, drift: int, values: Integers, coins: Coins
+    ) -> Told:
+        shown = self._shown[: values.shape[0]]
+        told = sequences.release(values, coins[0, COIN_OF_CHANNEL], shown, self._bench.posterior)
+        upper, lower = _costs(told, drift, self._policy.epsilon)
+        _charge(head, upper, lower)
+        self._keep(head, codes, drift, values.shape[0])
+        return Told(shown.tolist(), shown.tolist(), RELEASED, upper, lower, uncertified=False)
 
     def next(
         self, head: Integers, codes: Codes, opened: OpenWindow | None, time: int, value: int, coins: Coins
@@ -108,7 +129,8 @@ class WindowStep:
         """
         if opened is None:
             drift = self._begin(head, codes, time)
-            units, outcome, uncertified = self._decide(head, drift)
+            units = self._units(drift)
+            outcome, uncertified = self._decide(head, drift, units, None)
             if outcome != RELEASED:
                 head[Word.STEPS] += 1
                 return self._untold(head, codes, drift, coins, outcome, uncertified=uncertified), None
@@ -143,19 +165,21 @@ class WindowStep:
         open_budget_window(self._policy, head, time)
         return drift
 
-    def _decide(self, head: Integers, drift: int) -> tuple[int, int, bool]:
-        """What the window is built for, in units, and whether its worst case fits; public quantities only."""
+    def _units(self, drift: int) -> int:
+        """What a window is built for when its belief may be off by this drift."""
+        return design_units(self._policy.epsilon, LEVEL_UNKNOWN if drift >= DRIFT_UNKNOWN else int(drift_level(drift)))
+
+    def _decide(self, head: Integers, drift: int, units: int, worst: Sides | None) -> tuple[int, bool]:
+        """Whether the worst case of a window that is built for so much fits; public quantities only."""
         policy = self._policy
-        level = LEVEL_UNKNOWN if drift >= DRIFT_UNKNOWN else int(drift_level(drift))
-        units = design_units(policy.epsilon, level)
         if _flags(head):
-            return units, SUPPRESSED, False
-        reserve = _cost(units, units, drift, policy.epsilon)
-        if units <= 0 or reserve > policy.epsilon:
-            return units, FORECAST, True
-        if fits(head[Word.WINDOW_UPPER], head[Word.WINDOW_LOWER], reserve, reserve, policy.budget):
-            return units, RELEASED, False
-        return units, FORECAST if policy.when_spent <= SPENT_DRAW else SUPPRESSED, False
+            return SUPPRESSED, False
+        upper, lower = _costs(worst or Sides(units, units, 2 * units), drift, policy.epsilon)
+        if units <= 0 or max(upper, lower) > policy.epsilon:
+            return FORECAST, True
+        if fits(head[Word.WINDOW_UPPER], head[Word.WINDOW_LOWER], upper, lower, policy.budget):
+            return RELEASED, False
+        return FORECAST if policy.when_spent <= SPENT_DRAW else SUPPRESSED, False
 
     def _untold(
         self, head: Integers, codes: Codes, drift: int, coins: Coins, outcome: int, *, uncertified: bool
@@ -197,8 +221,7 @@ class WindowStep:
     def _charges(self, plan: Plan, drift: int, highest: float, lowest: float) -> tuple[int, int]:
         """What a window has told so far, on both sides."""
         upper, lower = (int(log_units_up(ratio)) for ratio in ratios_of(plan, highest, lowest))
-        epsilon = self._policy.epsilon
-        return _cost(upper, lower, drift, epsilon), _cost(lower, upper, drift, epsilon)
+        return _costs(Sides(upper, lower, add_units(upper, lower)), drift, self._policy.epsilon)
 
     def _keep(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
         """Each position may have rounded as much as a prediction does."""
@@ -210,11 +233,12 @@ def _flags(head: Integers) -> int:
     return int(head[Word.MARKS] >> 8) & STOPPED
 
 
-def _cost(side: int, other: int, drift: int, epsilon: int) -> int:
-    """One side of a window: its log ratio and the drift, or the log ratio between two windows of values."""
+def _costs(sides: Sides, drift: int, epsilon: int) -> tuple[int, int]:
+    """Both sides of a window: its log ratio and the drift, or the log ratio between two windows of values."""
     shift = int(drifts.in_units(drift))
-    spread = add_units(side, other) if spread_counts(shift, epsilon) else 0
-    return int(charge_of(side, spread, shift, epsilon))
+    spread = sides.spread if spread_counts(shift, epsilon) else 0
+    upper, lower = (int(charge_of(side, spread, shift, epsilon)) for side in (sides.upper, sides.lower))
+    return upper, lower
 
 
 def _charge(head: Integers, upper: int, lower: int) -> None:
