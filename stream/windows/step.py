@@ -147,10 +147,10 @@ class WindowStep:
         """What the window is built for, in units, and whether its worst case fits; public quantities only."""
         policy = self._policy
         level = LEVEL_UNKNOWN if drift >= DRIFT_UNKNOWN else int(drift_level(drift))
-        units = design_units(policy.epsilon, level)
+        units = design_units(policy.epsilon, level, policy.shift)
         if _flags(head):
             return units, SUPPRESSED, False
-        reserve = _cost(units, units, drift, policy.epsilon)
+        reserve = _cost(policy, units, units, drift)
         if units <= 0 or reserve > policy.epsilon:
             return units, FORECAST, True
         if fits(head[Word.WINDOW_UPPER], head[Word.WINDOW_LOWER], reserve, reserve, policy.budget):
@@ -197,8 +197,7 @@ class WindowStep:
     def _charges(self, plan: Plan, drift: int, highest: float, lowest: float) -> tuple[int, int]:
         """What a window has told so far, on both sides."""
         upper, lower = (int(log_units_up(ratio)) for ratio in ratios_of(plan, highest, lowest))
-        epsilon = self._policy.epsilon
-        return _cost(upper, lower, drift, epsilon), _cost(lower, upper, drift, epsilon)
+        return _cost(self._policy, upper, lower, drift), _cost(self._policy, lower, upper, drift)
 
     def _keep(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
         """Each position may have rounded as much as a prediction does."""
@@ -210,11 +209,11 @@ def _flags(head: Integers) -> int:
     return int(head[Word.MARKS] >> 8) & STOPPED
 
 
-def _cost(side: int, other: int, drift: int, epsilon: int) -> int:
-    """One side of a window: its log ratio and the drift, or the log ratio between two windows of values."""
-    shift = int(drifts.in_units(drift))
-    spread = add_units(side, other) if spread_counts(shift, epsilon) else 0
-    return int(charge_of(side, spread, shift, epsilon))
+def _cost(policy: Policy, side: int, other: int, drift: int) -> int:
+    """One side of a window: its log ratio and the shift, or the log ratio between two windows of values."""
+    shift = int(add_units(int(drifts.in_units(drift)), policy.shift))
+    spread = add_units(side, other) if spread_counts(shift, policy.epsilon) else 0
+    return int(charge_of(side, spread, shift, policy.epsilon))
 
 
 def _charge(head: Integers, upper: int, lower: int) -> None:
