@@ -31,17 +31,18 @@ def fits(upper: int, lower: int, reserve_upper: int, reserve_lower: int, budget:
 
 
 @kernel
-def spread_counts(drift: int, epsilon: int) -> bool:
-    """Whether the drift has reached half of epsilon (2 drift >= epsilon, written so that it cannot overflow)."""
-    return drift > 0 and drift >= epsilon - drift
+def spread_counts(shift: int, epsilon: int) -> bool:
+    """Whether the shift has reached half of epsilon (2 shift >= epsilon, written so that it cannot overflow)."""
+    return shift > 0 and shift >= epsilon - shift
 
 
 @kernel
-def charge_of(log_ratio: int, log_spread: int, drift: int, epsilon: int) -> int:
-    """What one side of a release costs when the stored belief is within `drift` of the exact one; all in units.
+def charge_of(log_ratio: int, log_spread: int, shift: int, epsilon: int) -> int:
+    """What one side of a release costs when a reader's marginal is within exp(+-shift) of the computed one; in units.
 
-    The exact marginal is within exp(+-drift) of the computed one, so the cost is at most log_ratio + drift; whatever
-    the belief, it is at most log_spread, the largest log ratio between two rows. The second is used once the drift
-    reaches half of epsilon: from there on mechanisms are built for epsilon / 2, whose spread is at most epsilon.
+    The shift is the drift of the stored belief and what is withheld for readers who believe something else
+    (beliefs/leakage/robust.md). The cost is at most log_ratio + shift; whatever the belief, it is at most log_spread,
+    the largest log ratio between two rows. The second is used once the shift reaches half of epsilon: from there on
+    mechanisms are built for epsilon / 2, whose spread is at most epsilon.
     """
-    return log_spread if spread_counts(drift, epsilon) else add_units(log_ratio, drift)
+    return log_spread if spread_counts(shift, epsilon) else add_units(log_ratio, shift)

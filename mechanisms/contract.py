@@ -183,22 +183,23 @@ def constants_of(units: int) -> list[float]:
         return [float(value) for value in values]
 
 
-def design_units(epsilon_units: int, level: int) -> int:
+def design_units(epsilon_units: int, level: int, shift: int = 0) -> int:
     """The epsilon to build for when the belief may be off by a drift below 2^level drift units.
 
-    The shift of each side is at most the drift, so epsilon - drift is safe. Half of epsilon is safe whatever the
-    belief, because then any two rows differ by at most exp(epsilon); so it is never necessary to go below it.
+    The shift of each side is at most the drift, so epsilon - drift is safe; a further `shift`, in units, is withheld
+    for readers who believe something else (beliefs/leakage/robust.md). Half of epsilon is safe whatever the belief,
+    because then any two rows differ by at most exp(epsilon); so it is never necessary to go below it.
     """
     half = epsilon_units // 2
     if level >= LEVEL_UNKNOWN:
         return half - SHAVE_UNITS
     drift = 0 if level == 0 else (1 << level) * DRIFT_TO_UNITS
-    return max(epsilon_units - drift, half) - SHAVE_UNITS
+    return max(epsilon_units - shift - drift, half) - SHAVE_UNITS
 
 
-def constants_table(epsilon_units: int) -> Floats:
+def constants_table(epsilon_units: int, shift: int = 0) -> Floats:
     """One row of constants per drift level 0..LEVEL_UNKNOWN."""
-    return np.array([constants_of(design_units(epsilon_units, level)) for level in range(LEVEL_UNKNOWN + 1)])
+    return np.array([constants_of(design_units(epsilon_units, level, shift)) for level in range(LEVEL_UNKNOWN + 1)])
 
 
 def as_fractions(weights: Integers) -> list[Fraction]:

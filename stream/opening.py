@@ -47,6 +47,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     problems: list[Problem] = []
     model = _model(settings, file, problems)
     ring = _keys(settings, file, environment, problems)
+    _check_radius(settings, file, problems)
     if model is not None:
         _check_bound(settings, model, file, problems)
         _check_window(settings, model, file, problems)
@@ -119,6 +120,19 @@ def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Pr
         allowed = f"beliefs of at least 1/(e^epsilon + 1) = {needed:.3g}; below that it tells more than epsilon"
     fix = "use name: optimal, which keeps epsilon for every belief; or add accept_unbounded: true"
     problems.append(_problem(file, ("mechanism", "name"), found, allowed, fix))
+
+
+def _check_radius(settings: Settings, file: Path, problems: list[Problem]) -> None:
+    """A radius withholds part of an epsilon that depends on the beliefs; nothing else has a use for it."""
+    name = settings.mechanism.name
+    mechanism = MECHANISMS[name]
+    if settings.mechanism.radius == 0 or (mechanism.holds_epsilon and mechanism.row_epsilons > 1):
+        return
+    why = "keeps epsilon whatever a reader believes" if mechanism.holds_epsilon else "keeps no epsilon for any reader"
+    found = f"{settings.mechanism.radius:g} beside {name}, which {why}"
+    allowed = "a radius for a mechanism whose bound depends on the beliefs: optimal, marginal_preserving or near"
+    fix = "remove it" if mechanism.holds_epsilon else "remove it, or write name: optimal"
+    problems.append(_problem(file, ("mechanism", "radius"), found, allowed, fix))
 
 
 def exceeds_epsilon(name: str, epsilon: float, chain: Chain, step: int | None = None) -> bool:

@@ -22,7 +22,8 @@ STEPS, WINDOW_AND_DRIFT = int(Word.STEPS), int(Word.WINDOW_AND_DRIFT)
 class Policy(NamedTuple):
     """What is promised, as the kernel reads it. All amounts in units of 2^-40 nat, window and interval in milliseconds.
 
-    An interval of 0 is one step for each event.
+    An interval of 0 is one step for each event. `shift` is withheld of epsilon for readers who believe something else
+    than the model, and is part of every charge.
     """
 
     mechanism: int
@@ -35,6 +36,7 @@ class Policy(NamedTuple):
     model_tag: int
     interval: int = 0
     most_steps: int = 1
+    shift: int = 0
 
 
 class Bench(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Final
 from beliefs.alphabet import Alphabet
 from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
+from beliefs.leakage.robust import withheld_units
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
 from mechanisms.contract import constants_table
@@ -116,10 +117,11 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
     """The policy in units: epsilon and the budget are rounded down."""
     mechanism = MECHANISMS[settings.mechanism.name]
     epsilon = budget_units(settings.mechanism.epsilon)
+    shift = withheld_units(epsilon, settings.mechanism.radius)
     return Policy(
         mechanism=mechanism.code,
         holds_epsilon=mechanism.holds_epsilon,
-        constants=constants_table(epsilon),
+        constants=constants_table(epsilon, shift),
         epsilon=epsilon,
         budget=budget_units(settings.budget.nats),
         window=settings.budget.window or 0,
@@ -127,4 +129,5 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
         model_tag=model.tag,
         interval=settings.model.step or 0,
         most_steps=settings.model.most,
+        shift=shift,
     )

@@ -117,7 +117,7 @@ def _decide(policy: Policy, bench: Bench, head: Integers, drift: int, flags: int
         return SUPPRESSED
     constants = policy.constants[drift_level(drift)]
     upper, lower, spread = registry.prepare(policy.mechanism, bench.belief, constants, bench.work)
-    shift = drifts.in_units(drift)
+    shift = add_units(drifts.in_units(drift), policy.shift)
     widest = log_units_up(spread) if spread_counts(shift, policy.epsilon) else 0
     reserve_upper = charge_of(log_units_up(upper), widest, shift, policy.epsilon)
     reserve_lower = charge_of(log_units_up(lower), widest, shift, policy.epsilon)
@@ -137,7 +137,7 @@ def _release(
     registry.row(policy.mechanism, symbol, bench.belief, work)
     chosen = pick(work.row, work.size[0], coin)
     upper, lower, spread = registry.column(policy.mechanism, chosen, bench.belief, work)
-    shift = drifts.in_units(drift)
+    shift = add_units(drifts.in_units(drift), policy.shift)
     widest = log_units_up(spread) if spread_counts(shift, policy.epsilon) else 0
     charge_upper = charge_of(log_units_up(upper), widest, shift, policy.epsilon)
     charge_lower = charge_of(log_units_up(lower), widest, shift, policy.epsilon)

@@ -54,7 +54,7 @@ record:
   public: [$.battery]
   headers: [trace]
 model: {{file: model.json, step: {step}, most: {most}}}
-mechanism: {{name: {mechanism}, epsilon: {epsilon}, accept_unbounded: true}}
+mechanism: {{name: {mechanism}, epsilon: {epsilon}, radius: {radius}, accept_unbounded: true}}
 {windows}budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
 keys: {{file: keys.json}}
 admin: {{port: 0}}
@@ -67,6 +67,7 @@ USUAL: dict[str, Any] = {
     "broker": "127.0.0.1:9092",
     "mechanism": "optimal",
     "epsilon": 1.0,
+    "radius": 0,
     "nats": 4,
     "window": "1m",
     "when_spent": "forecast",

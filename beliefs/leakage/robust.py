@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 from beliefs.checks import Invalid
+from beliefs.rounding import UNITS_PER_NAT
 
 # The formulas take a dozen roundings of numbers of about their own size.
 _OUTWARD = 2.0**-48
@@ -32,6 +34,29 @@ def robust_epsilon(epsilon: float, radius: float) -> float:
     inside = 4.0 * radius * math.exp(-epsilon) + 4.0 * radius * radius
     design = epsilon - math.log(2.0) - grown + math.log1p(math.sqrt(1.0 + inside))
     return min(epsilon, max(epsilon / 2.0, design - _OUTWARD * max(1.0, epsilon)))
+
+
+def withheld_units(epsilon: int, radius: float) -> int:
+    """What is withheld of an epsilon in whole units, so that the rest is the largest whole number of units, or half of
+    epsilon if that is more, for which `robust_leak` is at most epsilon. In decimals, so that every machine finds the
+    same.
+    """
+    _require(epsilon, radius)
+    safe, unsafe = epsilon // 2, epsilon
+    if radius == 0.0 or epsilon == 0:
+        return 0
+    while unsafe - safe > 1:
+        middle = (safe + unsafe) // 2
+        safe, unsafe = (middle, unsafe) if _keeps(middle, epsilon, radius) else (safe, middle)
+    return epsilon - safe
+
+
+def _keeps(design: int, epsilon: int, radius: float) -> bool:
+    """Whether E' / (1 - r (E' - 1/E')) is at most E."""
+    with localcontext() as context:
+        context.prec = 60
+        built, asked = ((Decimal(units) / UNITS_PER_NAT).exp() for units in (design, epsilon))
+        return built + Decimal(radius) * (built - 1 / built) * asked <= asked
 
 
 def _softplus(value: float) -> float:

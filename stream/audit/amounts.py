@@ -97,16 +97,37 @@ def constants_of(units: int) -> list[float]:
     return [float(value) for value in (1 / ceiling, 1 - 1 / ceiling, ceiling, 1 + ceiling, 1 / (1 + ceiling), padding)]
 
 
-def built_for(epsilon: int, level: int) -> int:
-    """A belief that may be off by less than 2^level drift steps costs that much of epsilon, but never more than half of
-    it.
+def withheld(epsilon: int, radius: float) -> int:
+    """What is kept back of epsilon, never more than half of it rounded up, so that readers whose belief is within this
+    total variation of the model's learn at most epsilon.
+
+    With A = e^epsilon and X = e^(what is left) a reader expects a value at least 1 - r (X - 1/X) times as often as the
+    model does; A (1 - r (X - 1/X)) >= X is the same as (1 + r A) X^2 <= A X + r A.
+    """
+    if radius == 0 or epsilon == 0:
+        return 0
+    grown = Fraction(radius) * exponential(epsilon)
+    enough, too_much = epsilon // 2, epsilon
+    while too_much - enough > 1:
+        tried = (enough + too_much) // 2
+        x = exponential(tried)
+        if (1 + grown) * x * x <= exponential(epsilon) * x + grown:
+            enough = tried
+        else:
+            too_much = tried
+    return epsilon - enough
+
+
+def built_for(epsilon: int, level: int, shift: int = 0) -> int:
+    """A belief that may be off by less than 2^level drift steps costs that much of epsilon, and so does a shift, but
+    both together never more than half of it.
     """
     off = epsilon if level == LEVELS - 1 else (DRIFT_STEP_UNITS << level if level else 0)
-    return max(epsilon - off, epsilon // 2) - _SHAVE
+    return max(epsilon - shift - off, epsilon // 2) - _SHAVE
 
 
-def constants_by_level(epsilon: int) -> Floats:
-    return np.array([constants_of(built_for(epsilon, level)) for level in range(LEVELS)])
+def constants_by_level(epsilon: int, shift: int = 0) -> Floats:
+    return np.array([constants_of(built_for(epsilon, level, shift)) for level in range(LEVELS)])
 
 
 @kernel

@@ -65,7 +65,7 @@ class Rules(NamedTuple):
     """What was promised, in units and milliseconds; `numbers` is one row of constants for each level of drift.
 
     `interval` is the length of the model's step by the clock, at most `most_steps` between two events; 0: one for each
-    event.
+    event. `shift` is what every release costs besides, for readers who believe something else than the model.
     """
 
     mechanism: int
@@ -77,6 +77,7 @@ class Rules(NamedTuple):
     when_spent: int
     interval: int
     most_steps: int
+    shift: int = 0
 
 
 class Book(NamedTuple):

@@ -236,7 +236,7 @@ def _check_forecast(rules: Rules, desk: Desk, state: int, value: int) -> int:
 @kernel
 def _settle(rules: Rules, channel: Channel, user: Integers, place: int, drift: int, verdict: Integers) -> int:
     """Charge what the release told; a window that holds more than its budget was let in wrongly."""
-    shift = shift_of(drift)
+    shift = shift_of(rules, drift)
     widest = log_units(channel.reals[ACROSS, place])
     upper = cost(log_units(channel.reals[ABOVE, place]), widest, shift, rules.epsilon)
     lower = cost(log_units(channel.reals[BELOW, place]), widest, shift, rules.epsilon)

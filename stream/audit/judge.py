@@ -25,9 +25,9 @@ WITHIN, SPENT_PERHAPS, SPENT, UNCERTIFIED, IMPOSSIBLE = 0, 1, 2, 3, 4
 
 
 @kernel
-def shift_of(drift: int) -> int:
-    """A drift in units."""
-    return UNBOUNDED if drift == DRIFT_UNKNOWN else drift * DRIFT_STEP_UNITS
+def shift_of(rules: Rules, drift: int) -> int:
+    """What beliefs that are not the stored one cost, in units."""
+    return UNBOUNDED if drift == DRIFT_UNKNOWN else drift * DRIFT_STEP_UNITS + rules.shift
 
 
 @kernel
@@ -46,7 +46,7 @@ def judge(rules: Rules, desk: Desk, user: Integers, drift: int) -> int:
         else:
             response.work_out(rules.mechanism, desk.ahead, numbers, desk.channel)
         above, below, across = worst(desk.channel)
-    shift, widest = shift_of(drift), log_units(across)
+    shift, widest = shift_of(rules, drift), log_units(across)
     upper = cost(log_units(above), widest, shift, rules.epsilon)
     lower = cost(log_units(below), widest, shift, rules.epsilon)
     if rules.keeps_epsilon and max(upper, lower) > rules.epsilon:

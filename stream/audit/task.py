@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from beliefs.distance import EQUAL
 from beliefs.model_file import Model
-from stream.audit.amounts import constants_by_level, units_within
+from stream.audit.amounts import constants_by_level, units_within, withheld
 from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
@@ -47,6 +47,7 @@ def public_of(settings: Settings, model: Model) -> Public:
     mechanism = OPTIMAL if name == "near" and distance.kind == EQUAL else MECHANISMS[name]
     fingerprint = policy_fingerprint(settings, model.digest, digest)
     epsilon = units_within(settings.mechanism.epsilon)
+    shift = withheld(epsilon, settings.mechanism.radius)
     law = law_of(model.chain)
     return Public(
         form=Form(
@@ -61,16 +62,17 @@ def public_of(settings: Settings, model: Model) -> Public:
         rules=Rules(
             mechanism=mechanism,
             keeps_epsilon=mechanism not in BEYOND_EPSILON,
-            numbers=constants_by_level(epsilon),
+            numbers=constants_by_level(epsilon, shift),
             epsilon=epsilon,
             budget=units_within(settings.budget.nats),
             window=settings.budget.window or 0,
             when_spent=WHEN_SPENT[settings.budget.when_spent],
             interval=settings.model.step or 0,
             most_steps=settings.model.most,
+            shift=shift,
         ),
         law=law,
-        windows=_windows(settings, law, epsilon),
+        windows=_windows(settings, law, epsilon, shift),
         tag=int(model.digest[:8], 16),
         fingerprint=fingerprint,
         released_topic=settings.kafka.released_topic,
@@ -79,11 +81,11 @@ def public_of(settings: Settings, model: Model) -> Public:
     )
 
 
-def _windows(settings: Settings, law: Law, epsilon: int) -> Windows | None:
+def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows | None:
     window = settings.window
     if window is None:
         return None
-    return windows_of(Cut(window.events, window.stretch or 0, window.order == "natural"), law, epsilon)
+    return windows_of(Cut(window.events, window.stretch or 0, window.order == "natural"), law, epsilon, shift)
 
 
 def _step_of(settings: Settings) -> str:

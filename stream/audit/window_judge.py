@@ -40,7 +40,7 @@ from stream.audit.window_law import carry, look_blindly, told_units, top
 def judge_window(rules: Rules, windows: Windows, user: Integers, drift: int) -> int:
     """A window is built for so many units on both sides, and that is what is reserved, whatever its values."""
     units = windows.units[level_of(drift)]
-    reserve = cost(units, added(units, units), shift_of(drift), rules.epsilon)
+    reserve = cost(units, added(units, units), shift_of(rules, drift), rules.epsilon)
     if units <= 0 or reserve > rules.epsilon:
         return UNCERTIFIED
     if rules.budget == UNBOUNDED:
@@ -58,7 +58,7 @@ def judge_window(rules: Rules, windows: Windows, user: Integers, drift: int) -> 
 def costs_of(rules: Rules, plan: Floats, drift: int, highest: float, lowest: float) -> tuple[int, int]:
     """What a window has told, on both sides; the spread between two paths is at most both together."""
     above, below = told_units(plan, highest, lowest)
-    shift, spread = shift_of(drift), added(above, below)
+    shift, spread = shift_of(rules, drift), added(above, below)
     return cost(above, spread, shift, rules.epsilon), cost(below, spread, shift, rules.epsilon)
 
 

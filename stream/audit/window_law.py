@@ -40,13 +40,13 @@ LEAST_CAP = 1.0 + 2.0**-20
 _OUTWARD = 1.0 + 2.0**-50
 
 
-def windows_of(cut: Cut, law: Law, epsilon: int) -> Windows:
-    """From the public settings and model; epsilon in units."""
+def windows_of(cut: Cut, law: Law, epsilon: int, shift: int = 0) -> Windows:
+    """From the public settings and model; epsilon and the shift in units."""
     symbols = law.start.shape[0]
     ends = np.repeat(np.arange(symbols), np.diff(law.first))
     by_row = np.argsort(law.before, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(law.before, minlength=symbols))]).astype(np.int64)
-    units = np.array([built_for(epsilon, level) for level in range(LEVELS)], dtype=np.int64)
+    units = np.array([built_for(epsilon, level, shift) for level in range(LEVELS)], dtype=np.int64)
     lengths = [LONGEST] if cut.natural else list(range(1, cut.events + 1))
     plans = np.zeros((LEVELS, LONGEST + 1, 3))
     for level, amount in enumerate(units.tolist()):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from beliefs.rounding import INFINITE
+from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
@@ -41,6 +41,7 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     single = without_budget(promised, chain, DAY_MS if even else DAY_MS // events_per_day)
     day = one_day(promised, chain, events_per_day)
     rows = MECHANISMS[settings.mechanism.name].row_epsilons
+    built = epsilon - policy.shift / UNITS_PER_NAT
     least = least_belief(chain, settings.model.step)
     worst = worst_per_event(policy.holds_epsilon, epsilon, least, rows)
     full = policy.budget // policy.epsilon if policy.budget < INFINITE else None
@@ -55,6 +56,8 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "mechanism": settings.mechanism.name,
         "epsilon": epsilon,
         "factor": math.exp(epsilon),
+        "radius": settings.mechanism.radius,
+        "built_for": built,
         "holds_epsilon": policy.holds_epsilon,
         "belief_floor": belief_floor(epsilon),
         "least_belief": least,
@@ -63,7 +66,7 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "when_spent": settings.budget.when_spent,
         "full_releases_per_window": full,
         "worst_per_event": worst,
-        "worst_under_any_model": rows * epsilon if rows < math.inf else None,
+        "worst_under_any_model": rows * built if rows < math.inf else None,
         "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
         "release_window": None if settings.window is None else _window(settings.window),
         "events_per_day": events_per_day,

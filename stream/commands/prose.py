@@ -95,7 +95,9 @@ def _promise(facts: Mapping[str, Any]) -> str:
         )
         if window is not None:
             yield from _window_lines(window, facts["single"])
-        if facts["worst_under_any_model"] == epsilon:
+        if facts["radius"]:
+            yield from _radius_lines(facts)
+        elif facts["worst_under_any_model"] == epsilon:
             yield (
                 "the same against somebody whose model is a better one than yours, whatever they know: any two values "
                 f"release the same with chances that differ by no more than {factor:.3g} times (local privacy)"
@@ -109,6 +111,21 @@ def _promise(facts: Mapping[str, Any]) -> str:
 
     title = "What is promised for one event" if facts["release_window"] is None else "What is promised for one window"
     return _section(title, lines())
+
+
+def _radius_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Whom the radius covers, what that costs, and what is left for all others."""
+    window, most = facts["release_window"], facts["worst_under_any_model"]
+    about = "a user's next value" if window is None else "the values of a user's next window together"
+    yield (
+        f"the same against every reader whose belief about {about}, whenever something is released, differs from the "
+        f"model's by at most {facts['radius']:g} in total variation (mechanism.radius); for that it is built for "
+        f"{facts['built_for']:.4g} nats, and what is charged holds for all of these readers"
+    )
+    yield (
+        f"against a reader who is further away, whatever they know: at most {math.exp(most):.3g} times "
+        f"({most:.4g} nats, never more than 2 epsilon)"
+    )
 
 
 def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Iterator[str]:

@@ -162,6 +162,7 @@ _ALLOWED: Final[dict[str, tuple[str, str]]] = {
     "greater_than": ("a number above {gt}", "choose a number above {gt}"),
     "greater_than_equal": ("a number of at least {ge}", "choose a number of at least {ge}"),
     "less_than_equal": ("a number of at most {le}", "choose a number of at most {le}"),
+    "less_than": ("a number below {lt}", "choose a number below {lt}"),
     "finite_number": ("a finite number", "write the number that is meant"),
     "literal_error": ("{expected}", "use {expected}"),
     "string_too_short": ("a text of at least {min_length} characters", "write the value that is meant"),

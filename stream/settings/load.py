@@ -76,7 +76,7 @@ def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: s
     decides: dict[str, Any] = {
         "pipeline": settings.pipeline.name,
         "record": settings.record.model_dump(exclude={"protect": {"distance"}}),
-        "mechanism": settings.mechanism.model_dump(),
+        "mechanism": settings.mechanism.model_dump(exclude=set() if settings.mechanism.radius else {"radius"}),
         **({} if settings.window is None else {"window": settings.window.model_dump()}),
         "budget": settings.budget.model_dump(),
         "model": model_digest,

@@ -164,6 +164,11 @@ class MechanismSettings(Section):
         description="true accepts that published_crr tells more than epsilon where a belief is below 1/(e^epsilon+1), "
         "or that randomised_response_double tells up to 2 epsilon",
     )
+    radius: Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)] = Field(
+        default=0.0,
+        description="epsilon also holds against readers whose belief about a user's next value, or about the values of "
+        "a window, differs from the model's by this much in total variation; 0: readers who know the model",
+    )
 
 
 class WindowSettings(Section):

@@ -116,7 +116,7 @@ class WindowStep:
     ) -> Told:
         shown = self._shown[: values.shape[0]]
         told = sequences.release(values, coins[0, COIN_OF_CHANNEL], shown, self._bench.posterior)
-        upper, lower = _costs(told, drift, self._policy.epsilon)
+        upper, lower = _costs(told, drift, self._policy)
         _charge(head, upper, lower)
         self._keep(head, codes, drift, values.shape[0])
         return Told(shown.tolist(), shown.tolist(), RELEASED, upper, lower, uncertified=False)
@@ -167,14 +167,15 @@ class WindowStep:
 
     def _units(self, drift: int) -> int:
         """What a window is built for when its belief may be off by this drift."""
-        return design_units(self._policy.epsilon, LEVEL_UNKNOWN if drift >= DRIFT_UNKNOWN else int(drift_level(drift)))
+        level = LEVEL_UNKNOWN if drift >= DRIFT_UNKNOWN else int(drift_level(drift))
+        return design_units(self._policy.epsilon, level, self._policy.shift)
 
     def _decide(self, head: Integers, drift: int, units: int, worst: Sides | None) -> tuple[int, bool]:
         """Whether the worst case of a window that is built for so much fits; public quantities only."""
         policy = self._policy
         if _flags(head):
             return SUPPRESSED, False
-        upper, lower = _costs(worst or Sides(units, units, 2 * units), drift, policy.epsilon)
+        upper, lower = _costs(worst or Sides(units, units, 2 * units), drift, policy)
         if units <= 0 or max(upper, lower) > policy.epsilon:
             return FORECAST, True
         if fits(head[Word.WINDOW_UPPER], head[Word.WINDOW_LOWER], upper, lower, policy.budget):
@@ -221,7 +222,7 @@ class WindowStep:
     def _charges(self, plan: Plan, drift: int, highest: float, lowest: float) -> tuple[int, int]:
         """What a window has told so far, on both sides."""
         upper, lower = (int(log_units_up(ratio)) for ratio in ratios_of(plan, highest, lowest))
-        return _costs(Sides(upper, lower, add_units(upper, lower)), drift, self._policy.epsilon)
+        return _costs(Sides(upper, lower, add_units(upper, lower)), drift, self._policy)
 
     def _keep(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
         """Each position may have rounded as much as a prediction does."""
@@ -233,11 +234,11 @@ def _flags(head: Integers) -> int:
     return int(head[Word.MARKS] >> 8) & STOPPED
 
 
-def _costs(sides: Sides, drift: int, epsilon: int) -> tuple[int, int]:
-    """Both sides of a window: its log ratio and the drift, or the log ratio between two windows of values."""
-    shift = int(drifts.in_units(drift))
-    spread = sides.spread if spread_counts(shift, epsilon) else 0
-    upper, lower = (int(charge_of(side, spread, shift, epsilon)) for side in (sides.upper, sides.lower))
+def _costs(sides: Sides, drift: int, policy: Policy) -> tuple[int, int]:
+    """Both sides of a window: its log ratio and the shift, or the log ratio between two windows of values."""
+    shift = int(add_units(int(drifts.in_units(drift)), policy.shift))
+    spread = sides.spread if spread_counts(shift, policy.epsilon) else 0
+    upper, lower = (int(charge_of(side, spread, shift, policy.epsilon)) for side in (sides.upper, sides.lower))
     return upper, lower
 
 

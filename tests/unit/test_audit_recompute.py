@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from beliefs.alphabet import Alphabet, Bins, Grid, IntegerRange
 from beliefs.forward import chain_arrays
+from beliefs.leakage.robust import robust_epsilon, withheld_units
 from beliefs.rounding import INFINITE, budget_units, log_units_up
 from mechanisms.contract import constants_table
-from stream.audit.amounts import constants_by_level, exponential, log_units, units_within
+from stream.audit.amounts import constants_by_level, exponential, log_units, units_within, withheld
 from stream.audit.book import MECHANISMS
 from stream.audit.law import law_of
 from stream.state import new_users
@@ -50,6 +51,33 @@ def test_the_audit_agrees_with_the_changelog_to_the_last_bit(
 def test_it_agrees_under_other_budgets(mechanism: str, settings: dict[str, Any]) -> None:
     report = run(5, events=800, mechanism=mechanism, **settings).report()
     assert [finding.as_json() for finding in report.findings] == []
+
+
+@pytest.mark.parametrize("mechanism", ["optimal", "marginal_preserving", "near"])
+@pytest.mark.parametrize("radius", [0.002, 0.1, 0.9])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_it_agrees_on_what_is_withheld_for_a_radius(mechanism: str, radius: float, sparse: bool) -> None:
+    finished = run(10, events=1200, users=12, sparse=sparse, mechanism=mechanism, radius=radius)
+    report = finished.report()
+    assert [finding.as_json() for finding in report.findings] == []
+    assert report.tally.released == finished.outcomes["released"] > 0
+    assert max(report.tally.largest) <= 2**40
+
+
+def test_releases_with_another_radius_are_found() -> None:
+    finished = run(10, radius=0.1)
+    public = replace(finished.task().public, rules=run(10, radius=0.05).task().public.rules)
+    assert "state_differs" in finished.report(public=public).findings.codes()
+
+
+@given(st.floats(min_value=1e-6, max_value=32.0), st.floats(min_value=0.0, max_value=1.0, exclude_max=True))
+def test_what_is_withheld_is_found_alike(epsilon: float, radius: float) -> None:
+    units = budget_units(epsilon)
+    kept_back = withheld(units, radius)
+    assert kept_back == withheld_units(units, radius)
+    asked = units / 2**40
+    wanted = robust_epsilon(asked, radius)
+    assert (units - kept_back) / 2**40 == pytest.approx(wanted, abs=2**-40 + 2**-47 * max(1.0, asked))
 
 
 @pytest.mark.parametrize("symbols", [2, 10, 60])

@@ -69,6 +69,36 @@ def test_local_privacy_is_promised_against_everybody(house: Path, name: str) -> 
     assert facts["worst_under_any_model"] == facts["worst_per_event"] == 1.0 >= facts["single"]["largest"]
 
 
+def test_a_radius_is_promised_and_paid_for(house: Path) -> None:
+    path = change(house, "epsilon: 1.0", "epsilon: 1.0\n  radius: 0.05")
+    facts = json.loads(run("explain", path, "--events-per-day", 5, "--json").stdout)
+    assert facts["built_for"] == pytest.approx(0.89283, abs=1e-6)
+    assert facts["worst_under_any_model"] == pytest.approx(1.78566, abs=1e-5)
+    assert facts["worst_per_event"] == 1.0 >= facts["single"]["largest"]
+    told = " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+    assert "differs from the model's by at most 0.05 in total variation" in told and "built for 0.8928 nats" in told
+    assert "at most 5.96 times (1.786 nats, never more than 2 epsilon)" in told
+    change(house, "budget:\n", "window: {events: 5}\nbudget:\n")
+    told = " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+    assert "about the values of a user's next window together" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("published_crr", "keeps no epsilon for any reader"),
+        ("randomised_response_double", "keeps no epsilon for any reader"),
+        ("top_k_grr", "keeps epsilon whatever a reader believes"),
+        ("temporal_ldp", "keeps epsilon whatever a reader believes"),
+    ],
+)
+def test_a_radius_is_refused_where_it_means_nothing(house: Path, name: str, why: str) -> None:
+    change(house, "name: optimal", f"name: {name}")
+    told = run("validate", change(house, "epsilon: 1.0", "epsilon: 1.0\n  radius: 0.05\n  accept_unbounded: true"))
+    assert told.exit_code == EXIT_REFUSED
+    assert "mechanism.radius" in told.stderr and why in " ".join(told.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("start", "rows", "least"),
     [
