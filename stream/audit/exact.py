@@ -9,7 +9,8 @@ so the best and the worst path that end in each value are carried along, a pass 
 posterior of each value, given all releases, comes from the events before it and, backwards, from those behind it.
 
 Of the columns a_k(y_k|.) nothing is stored while the topic is read: the few events of a sampled user are followed once
-more, with a book of their own. An event of which nothing was told has a column of ones.
+more, with a book of their own. An event of which nothing was told has a column of ones. The proof is
+that of beliefs/leakage/whole.md; none of its code is used.
 """
 
 from __future__ import annotations
