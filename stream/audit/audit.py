@@ -23,6 +23,7 @@ from stream.audit.public import Public
 from stream.audit.records import UNUSABLE, Reader
 from stream.audit.repeats import IdIndex, Repeats
 from stream.audit.report import Report
+from stream.audit.sample import Sample
 from stream.audit.world import Bounds, Topics
 from stream.errors import CannotAudit
 
@@ -36,7 +37,9 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be audited. `metrics` are addresses of pages; without `required` an address may stay silent."""
+    """What is to be audited. `metrics` are addresses of pages; without `required` an address may stay silent. Of as
+    many users as `accounts` says it is worked out exactly what all their releases tell.
+    """
 
     pipeline: str
     public: Public
@@ -47,18 +50,20 @@ class Task:
     with_uncommitted: bool = True
     metrics: Sequence[str] = ()
     metrics_required: bool = False
+    accounts: int = 0
 
 
 async def audit(task: Task, topics: Topics, progress: Progress) -> Report:
     began = time.monotonic()
     report = Report(task.pipeline)
+    sample = Sample(task.public, task.accounts) if task.accounts else None
     counters = await _counters(task, report)
     partitions = await _partitions(task, topics)
     group = await topics.group_offsets(task.pipeline, task.raw_topic) if task.with_changelog else None
     account = Account(inputs=0, dead_letters=0, complete=task.with_changelog)
     with IdIndex() as ids:
         users = [
-            await _one_partition(task, topics, partition, report, account, ids, group, progress)
+            await _one_partition(task, topics, partition, report, account, ids, group, sample, progress)
             for partition in partitions
         ]
         _report_repeats(task, ids.repeats(PLACES), report)
@@ -68,6 +73,8 @@ async def audit(task: Task, topics: Topics, progress: Progress) -> Report:
         await _uncommitted(task, topics, partitions, report, progress)
     if counters is not None:
         check_counters(counters, await read_counters(task.metrics), account, report)
+    if sample is not None:
+        report.accounts = sample.summary()
     _note_unsure(report)
     report.seconds = time.monotonic() - began
     return report
@@ -115,6 +122,7 @@ async def _one_partition(
     account: Account,
     ids: IdIndex,
     group: Mapping[int, int] | None,
+    sample: Sample | None,
     progress: Progress,
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Answers fingerprints of the users that were seen, for looking whether any is in two partitions."""
@@ -130,6 +138,7 @@ async def _one_partition(
     audited = PartitionAudit(
         task.public, partition, None if log is None else log.stored, before.stable, report.findings, ids
     )
+    audited.sample = sample
     if log is not None:
         audited.held = log.held
     end = (await topics.bounds(released, partition)).end

@@ -61,6 +61,7 @@ from stream.audit.records import (
 )
 from stream.audit.repeats import IdIndex
 from stream.audit.rows import StoredRows, Truths, differences, wrong_watermarks
+from stream.audit.sample import Sample
 from stream.audit.tally import Tally
 from stream.audit.window_book import MISPLACED, OTHER_STRETCH, TOO_LONG, WRONG_SHOWN
 from stream.audit.windows import Rows, WindowFollower, rows_of
@@ -106,6 +107,7 @@ class PartitionAudit:
         windows = public.windows
         self._windows = None if windows is None else WindowFollower(public.rules, windows)
         self.held: Mapping[bytes, Held] = {}
+        self.sample: Sample | None = None
         self.tally = Tally()
 
     def take(self, records: Sequence[Record]) -> None:
@@ -156,6 +158,8 @@ class PartitionAudit:
 
     def _follow(self, parsed: Parsed, which: Integers) -> None:
         rows = rows_of(parsed, which)
+        if self.sample is not None:
+            self.sample.take(self._partition, self._reader.users, rows.events)
         if self._windows is not None:
             self._count(*self._windows.take(self._book, self._desk, rows))
             return

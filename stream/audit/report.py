@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -24,6 +24,14 @@ BLIND_SPOTS: Final = (
 )
 
 
+_ACCOUNTS: Final = {
+    "sum_of_releases": "sum of single releases",
+    "counters": "the two counters",
+    "sequence": "the whole sequence, exactly",
+    "single_value": "the worst single value",
+}
+
+
 @dataclass
 class Report:
     """The verdict is `agree` when nothing was found."""
@@ -35,6 +43,7 @@ class Report:
     waiting: int = 0
     inputs: int | None = None
     uncommitted: int | None = None
+    accounts: dict[str, Any] | None = None
     repeats_uncommitted: int = 0
     compared: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -76,6 +85,7 @@ class Report:
                 "above_epsilon_upper": tally.above_epsilon[0],
                 "above_epsilon_lower": tally.above_epsilon[1],
             },
+            "accounts": self.accounts,
             "uncommitted": {"records": self.uncommitted, "identical_repeats": self.repeats_uncommitted},
             "compared": self.compared,
             "findings": [finding.as_json() for finding in self.findings],
@@ -137,4 +147,14 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
             "not followed",
             f"{tally.not_followed:,} events of {tally.users_not_followed:,} users: see what was found, and the notes",
         )
+    if report.accounts is not None:
+        yield from _accounts(report.accounts)
     yield from report.compared.items()
+
+
+def _accounts(accounts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    left_out = f", {accounts['left_out']:,} more could not be followed" if accounts["left_out"] else ""
+    yield "accounts of users", f"{accounts['users']:,} of {accounts['of']:,}{left_out}; nats at 50 / 90 / 99 % / most"
+    for name, words in _ACCOUNTS.items():
+        if accounts[name] is not None:
+            yield f"  {words}", " / ".join(f"{amount:.4f}" for amount in accounts[name].values())

@@ -22,7 +22,13 @@ from stream.settings.model import Settings
 
 
 def task_of(
-    settings: Settings, model: Model, metrics: Sequence[str] = (), *, changelog: bool = True, uncommitted: bool = True
+    settings: Settings,
+    model: Model,
+    metrics: Sequence[str] = (),
+    *,
+    changelog: bool = True,
+    uncommitted: bool = True,
+    accounts: int = 0,
 ) -> Task:
     public = public_of(settings, model)
     admin = settings.admin
@@ -37,6 +43,7 @@ def task_of(
         with_uncommitted=uncommitted,
         metrics=tuple(metrics) or own_page,
         metrics_required=bool(metrics),
+        accounts=accounts,
     )
 
 

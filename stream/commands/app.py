@@ -110,12 +110,27 @@ def audit(
     ] = None,
     changelog: Annotated[bool, typer.Option(help="Compare with the beliefs in the changelog.")] = True,
     uncommitted: Annotated[bool, typer.Option(help="Look at what readers of uncommitted data saw, too.")] = True,
+    accounts: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=100_000,
+            metavar="USERS",
+            help="Work out what all releases tell together, exactly, about this many users; shown as quantiles.",
+        ),
+    ] = 0,
 ) -> None:
     """Recompute every belief and every charge from the released topic alone, and compare."""
     from stream.commands.audit import audit_command
 
     told = audit_command(
-        config, as_json, metrics=metrics or (), brokers=brokers or (), changelog=changelog, uncommitted=uncommitted
+        config,
+        as_json,
+        metrics=metrics or (),
+        brokers=brokers or (),
+        changelog=changelog,
+        uncommitted=uncommitted,
+        accounts=accounts,
     )
     raise typer.Exit(told)
 

@@ -34,12 +34,14 @@ def audit_command(
     brokers: Sequence[str] = (),
     changelog: bool = True,
     uncommitted: bool = True,
+    accounts: int = 0,
 ) -> int:
     """Audit the pipeline of this settings file. No key is needed.
 
     `metrics` are addresses of workers' metrics pages, all of them; without any, the one that the settings name is
     asked, if it answers. `brokers` stand in for those of the settings. Without `changelog` the releases are audited
-    alone; without `uncommitted` nobody looks at what readers of uncommitted data saw.
+    alone; without `uncommitted` nobody looks at what readers of uncommitted data saw. Of at most as many users
+    as `accounts` says it is worked out exactly what all their releases tell.
     """
     with errors_told(as_json=as_json):
         settings = load_settings(config)
@@ -54,7 +56,8 @@ def audit_command(
             settings = settings.model_copy(
                 update={"kafka": settings.kafka.model_copy(update={"brokers": tuple(brokers)})}
             )
-        task = task_of(settings, _model(settings), metrics, changelog=changelog, uncommitted=uncommitted)
+        options = {"changelog": changelog, "uncommitted": uncommitted}
+        task = task_of(settings, _model(settings), metrics, accounts=accounts, **options)
         return asyncio.run(_audit(settings, task, as_json))
 
 

@@ -70,6 +70,11 @@ def test_it_agrees_by_the_clock(mechanism: str, when_spent: str, order: int, ste
     assert agrees(run(3, events=1200, users=12, model=model, **settings))
 
 
+@pytest.mark.parametrize("step", ["event", "2s"])
+def test_it_agrees_on_a_radius_beside_contexts_and_a_clock(step: str) -> None:
+    assert agrees(run(3, events=1200, users=12, model=remembering(3, 2), step=step, radius=0.1))
+
+
 def test_it_agrees_after_silences_in_which_the_belief_comes_to_rest() -> None:
     """Users have an event in half a minute; a belief of this model comes to rest in less than 20 steps of a second."""
     rows = [[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.3, 0.3, 0.4]]

@@ -128,6 +128,14 @@ def test_a_call_that_is_no_call_ends_with_status_2(arguments: list[str]) -> None
     assert run(*arguments).exit_code == EXIT_REFUSED
 
 
+def test_accounts_are_refused_before_any_broker_is_asked_where_they_are_not_known(house: Path) -> None:
+    path = change(house, "budget:\n", "window: {events: 5}\nbudget:\n")
+    told = run("audit", path, "--accounts", 5)
+    assert told.exit_code == EXIT_REFUSED
+    assert "accounts of users cannot be worked out" in told.stderr and "released in windows" in told.stderr
+    assert run("audit", path, "--accounts", -1).exit_code == EXIT_REFUSED
+
+
 def test_a_model_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for content in (None, b"", b"{}", b"\xff"):
         path = tmp_path / "model.json"
