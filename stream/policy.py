@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.distance import Distance
+from beliefs.listed import Listing, new_listing
 from mechanisms.contract import Floats, Integers, Workspace, new_workspace
 from stream.state import Word
 
@@ -22,7 +23,7 @@ STEPS, WINDOW_AND_DRIFT = int(Word.STEPS), int(Word.WINDOW_AND_DRIFT)
 class Policy(NamedTuple):
     """What is promised, as the kernel reads it. All amounts in units of 2^-40 nat, window and interval in milliseconds.
 
-    An interval of 0 is one step for each event.
+    An interval of 0 is one step for each event. `listed` is how many entries of a belief a row lists; 0: all.
     """
 
     mechanism: int
@@ -35,6 +36,7 @@ class Policy(NamedTuple):
     model_tag: int
     interval: int = 0
     most_steps: int = 1
+    listed: int = 0
 
 
 class Bench(NamedTuple):
@@ -48,6 +50,7 @@ class Bench(NamedTuple):
     ahead: Floats
     posterior: Floats
     posterior_bits: Integers
+    listing: Listing
 
 
 class Events(NamedTuple):
@@ -75,4 +78,5 @@ def new_bench(states: int, symbols: int | None = None, distance: Distance | None
     symbols = states if symbols is None else symbols
     belief, posterior = np.zeros(symbols), np.zeros(states)
     ahead = belief if states == symbols else np.zeros(states)
-    return Bench(new_workspace(symbols, distance), belief, ahead, posterior, posterior.view(np.int64))
+    work, bits = new_workspace(symbols, distance), posterior.view(np.int64)
+    return Bench(work, belief, ahead, posterior, bits, new_listing(states))

@@ -11,7 +11,7 @@ from beliefs.native import kernel
 from mechanisms.contract import DRIFT_UNKNOWN, Integers
 from stream import drift as drifts
 from stream.policy import CLOCK, STEPS, WINDOW_AND_DRIFT, WINDOW_LOWER, WINDOW_UPPER, Bench, Policy
-from stream.state import Codes, decode_belief, encode_belief
+from stream.state import Codes, decode_belief, decode_listed, encode_belief, encode_listed
 
 
 @kernel
@@ -23,7 +23,7 @@ def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integer
         if policy.interval > 0:
             head[CLOCK] = time // policy.interval
     else:
-        decode_belief(codes, bench.posterior_bits)
+        _recall_belief(policy, chain, bench, codes)
         drift = (head[WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN
         if policy.interval > 0:
             steps = steps_between(head[CLOCK], time // policy.interval, policy.most_steps)
@@ -36,6 +36,14 @@ def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integer
     if bench.ahead.shape[0] != bench.belief.shape[0]:
         marginal_into(bench.ahead, chain.symbol_of, bench.belief)
     return drift
+
+
+@kernel
+def _recall_belief(policy: Policy, chain: ChainArrays, bench: Bench, codes: Codes) -> None:
+    if policy.listed > 0:
+        decode_listed(codes, chain.tail, bench.listing, bench.posterior, bench.posterior_bits)
+    else:
+        decode_belief(codes, bench.posterior_bits)
 
 
 @kernel
@@ -65,8 +73,14 @@ def open_budget_window(policy: Policy, head: Integers, time: int) -> None:
 
 
 @kernel
-def keep_belief(bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool) -> None:
+def keep_belief(
+    policy: Policy, chain: ChainArrays, bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool
+) -> None:
     """`bench.posterior` into the codes, and how far from the exact belief they may be."""
-    exact = encode_belief(bench.posterior, bench.posterior_bits, codes) and possible
-    kept = drifts.after_coding(drift, exact)
+    if policy.listed > 0:
+        exact, spread = encode_listed(bench.posterior, bench.posterior_bits, chain.tail, bench.listing, codes)
+        kept = drifts.after_listing(drift, spread, exact and possible)
+    else:
+        exact = encode_belief(bench.posterior, bench.posterior_bits, codes)
+        kept = drifts.after_coding(drift, exact and possible)
     head[WINDOW_AND_DRIFT] = (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) | (np.int64(kept) << 32)

@@ -48,7 +48,7 @@ from stream.policy import (
     Releases,
 )
 from stream.recall import keep_belief, open_budget_window, predict_user
-from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, STOPPED, Codes, seal
+from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, STOPPED, Codes, codes_of, seal
 
 
 def advance(
@@ -59,6 +59,9 @@ def advance(
     """
     words = CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS
     require(heads.shape[1] == words, "rows have a word for the clock where the model goes by one, and only there")
+    width = codes_of(bench.posterior.shape[0], policy.listed)
+    require(codes.shape[1] == width, "rows list as many entries of a belief as the policy says")
+    require(policy.listed == 0 or chain.tail.shape[0] > 0, "entries are listed beside a tail, and only there")
     count = events.slot.shape[0]
     releases = Releases(
         symbol=np.full(count, -1, dtype=np.int64),
@@ -170,5 +173,5 @@ def _store(
         possible = condition_into(bench.belief, bench.work.likelihood, bench.posterior)
     else:
         possible = condition_states_into(bench.ahead, bench.work.likelihood, chain.symbol_of, bench.posterior)
-    keep_belief(bench, head, codes, drift, possible)
-    seal(head, codes, flags, policy.model_tag)
+    keep_belief(policy, chain, bench, head, codes, drift, possible)
+    seal(head, codes, flags, policy.model_tag, policy.listed > 0)

@@ -134,7 +134,7 @@ class Run:
 def sealed(row: NDArray[np.uint8]) -> bytes:
     from stream.state import check_of
 
-    width = 72 if row[0] == 3 else 64
+    width = 72 if row[0] in (3, 5) else 64
     head, codes = row[:width].copy().view(np.int64), row[width:].copy().view(np.uint32)
     row[2:4] = np.array([check_of(head, codes)], dtype="<u2").view(np.uint8)
     return row.tobytes()
@@ -168,7 +168,7 @@ def run(
         pipeline = kind(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, bench)
         if falsify is not None:
             falsify(pipeline)
-        store = MemoryStore(rows_of(chosen, model.chain.size, model.tag))
+        store = MemoryStore(rows_of(chosen, model.chain.size, model.tag, promise.policy.listed))
         inputs = _inputs(model.alphabet, events, users, partition)
         logs[kafka.raw_topic][partition] += inputs
         _carry_out(finished, pipeline, store, partition, inputs)
