@@ -132,13 +132,13 @@ def seal(head: Integers, codes: Codes, flags: int, tag: int, listed: bool = Fals
 @kernel
 def _code_of(bits: int) -> int:
     """Zero, or a number that is a code if it is from 2^25 to 2^32 - 1."""
-    return 0 if bits == 0 else ((bits + (1 << (_SHIFT - 1))) >> _SHIFT) - _BIAS
+    return 0 if bits == 0 else int((bits + (1 << (_SHIFT - 1))) >> _SHIFT) - _BIAS
 
 
 @kernel
 def _bits_of(code: int) -> int:
     wide = np.int64(code)
-    return np.int64(0) if wide == 0 else (wide + _BIAS) << _SHIFT
+    return 0 if wide == 0 else int((wide + _BIAS) << _SHIFT)
 
 
 @kernel

@@ -53,7 +53,7 @@ record:
   protect: {{path: $.activity, distance: {distance}}}
   public: [$.battery]
   headers: [trace]
-model: {{file: model.json, step: {step}, most: {most}}}
+model: {{file: model.json, step: {step}, most: {most}{listed}}}
 mechanism: {{name: {mechanism}, epsilon: {epsilon}, accept_unbounded: true}}
 {windows}budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
 keys: {{file: keys.json}}
@@ -73,6 +73,7 @@ USUAL: dict[str, Any] = {
     "windows": "",
     "step": "event",
     "most": 1000,
+    "listed": "",
     "distance": "hamming",
 }
 

@@ -83,7 +83,7 @@ def one_day(promise: Promised, chain: Chain, events_per_day: int) -> Expectation
 
 def _users(chain: Chain, steps: int) -> int:
     """As many users as a second or so of work allows: a step costs about as much as the chain has transitions."""
-    work = 40_000_000 // (steps * (400 + int(chain.data.shape[0]) + 8 * chain.tail.shape[0]))
+    work = 40_000_000 // (steps * (400 + int(chain.data.shape[0]) + 8 * int(chain.tail.shape[0])))
     return max(4, min(MOST_USERS, work))
 
 
