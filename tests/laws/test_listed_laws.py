@@ -12,6 +12,7 @@ from tail_models import zipf_chain
 
 from beliefs.chain import Chain
 from beliefs.checks import InvariantBroken
+from beliefs.listed import entries_listed
 from beliefs.rounding import UNITS_PER_NAT
 from mechanisms import registry
 from mechanisms.contract import DRIFT_UNKNOWN
@@ -147,3 +148,41 @@ def test_rows_of_another_width_or_without_a_tail_are_not_touched() -> None:
     bare = Run(policy_of(listed=5), Chain.from_dense([0.5, 0.5], [[0.5, 0.5]] * 2), users=1)
     with pytest.raises(InvariantBroken, match="beside a tail"):
         bare.block(events_of(1, 1, 2))
+
+
+class LongDoubles:
+    """The exact belief up to 64 binary digits, for alphabets that fractions take too long for."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.rows = np.repeat(np.arange(chain.size), np.diff(chain.indptr))
+        self.columns, self.named = chain.indices, chain.data.astype(np.longdouble)
+        self.tail, self.left = chain.tail.astype(np.longdouble), chain.left.astype(np.longdouble)
+        self.belief = chain.start.astype(np.longdouble)
+
+    def predict(self) -> None:
+        following = (self.belief * self.left).sum() * self.tail
+        np.add.at(following, self.columns, self.belief[self.rows] * self.named)
+        self.belief = following / following.sum()
+
+
+@pytest.mark.parametrize(("reach", "events"), [(1_500, 25), (41_270, 3)])
+def test_41270_values_take_16_kib_and_keep_every_bound(reach: int, events: int) -> None:
+    chain = zipf_chain(41_270, named=4, reach=reach, left=0.5 if reach < 41_270 else 0.98)
+    listed = entries_listed(None, chain.size, chain.has_tail)
+    run, exact = Run(policy_of("optimal", 1.0, listed=listed), chain, users=1), LongDoubles(chain)
+    told = events_of(events, 1, chain.size, seed=3)
+    for i in range(events):
+        releases = run.block(part(told, i, i + 1))
+        if i > 0:
+            exact.predict()
+        assert releases.outcome[0] == RELEASED
+        assert max(int(releases.upper[0]), int(releases.lower[0])) <= run.policy.epsilon
+        exact.belief *= run.bench.work.likelihood
+        drift = int(drift_of(run.heads)[0])
+        assert drift < DRIFT_UNKNOWN
+        stored = np.zeros(chain.size)
+        decode_listed(run.codes[0], run.arrays.tail, run.bench.listing, stored, stored.view(np.int64))
+        ratios = np.log(stored / exact.belief)
+        assert float(ratios.max() - ratios.min()) <= drift / 2**32
+    assert len(to_rows(run.heads, run.codes)[0]) <= 16 * 1024
+    assert (drift > 1 << 28) == (reach == 41_270)
