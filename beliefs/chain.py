@@ -7,6 +7,10 @@ A row is normalised by definition: the numbers in use are row / (its plain left-
 the audit included, treats those quotients as the model itself.
 
 `contraction` bounds how much of a relative error in a belief survives one prediction; `chain.md` proves the bound.
+
+A chain with a tail names a few states in each row and leaves the rest of the row's mass, `left[x]`, to one law for all
+rows: C(x, y) = named(x, y) + left[x] tail[y]. So a chain over tens of thousands of states is small, and whatever leaves
+something to its tail calls nothing impossible. `listed.md` proves what is promised of it.
 """
 
 from __future__ import annotations
@@ -20,13 +24,15 @@ import numpy.typing as npt
 
 from beliefs.alphabet import SIZE_MAX
 from beliefs.checks import Invalid, kind_of
-from beliefs.simplex import Vector, normalised, probabilities
+from beliefs.simplex import TOLERANCE, Vector, normalised, plain_sum, portions, probabilities
 
 Indices = npt.NDArray[np.int64]
 Row = tuple[Indices, Vector]
-"""Ascending columns and their positive probabilities, already normalised."""
+"""Ascending columns and their positive probabilities, already normalised; beside a tail, these of the named states."""
 
 CONTRACTION_ONE = 1 << 32
+TAIL_LEAST = 2.0**-400
+"""The smallest probability of a tail: what is a multiple of it stays far from the doubles that lose digits."""
 DENSE_FROM_DENSITY = 0.5
 """Below one half the compressed rows touch fewer bytes (16 an entry against 8) and are the only form kept."""
 
@@ -36,7 +42,8 @@ class Chain:
     """A start law and transition rows, compressed by row; `dense` is the same matrix, or 0 x 0 when it is sparse.
 
     `contraction` speaks of `span` predictions in a row. Where `symbol_of` is not the identity, a row leads to one state
-    at most for each symbol, and `span` symbols fix the state behind them.
+    at most for each symbol, and `span` symbols fix the state behind them. `tail` and `left` are empty where there is
+    no tail.
     """
 
     size: int
@@ -48,6 +55,8 @@ class Chain:
     contraction: int
     symbol_of: Indices
     span: int
+    tail: Vector
+    left: Vector
 
     @classmethod
     def from_dense(cls, start: object, matrix: object) -> Chain:
@@ -67,31 +76,62 @@ class Chain:
     def from_rows(cls, start: Vector, rows: Sequence[Row], symbol_of: Indices | None = None, span: int = 1) -> Chain:
         """From parts that `start_law`, `dense_row` and `sparse_row` have checked and normalised."""
         size = len(rows)
-        if size == 0 or size > SIZE_MAX or start.size != size:
-            raise Invalid("rows", f"has {size} rows for a start law of {start.size} values; they must be equally many")
-        indptr = np.zeros(size + 1, dtype=np.int64)
-        indptr[1:] = np.cumsum([columns.size for columns, _ in rows])
-        indices = np.concatenate([columns for columns, _ in rows]).astype(np.int64)
-        data = np.concatenate([values for _, values in rows]).astype(np.float64)
-        dense = np.zeros((0, 0))
+        indptr, indices, data = _compressed(start, rows)
+        dense, none = np.zeros((0, 0)), np.zeros(0)
         if data.size >= DENSE_FROM_DENSITY * size * size:
             dense = np.zeros((size, size))
             dense[np.repeat(np.arange(size), np.diff(indptr)), indices] = data
         symbol_of = np.arange(size) if symbol_of is None else symbol_of
-        for array in (start, indptr, indices, data, dense, symbol_of):
+        for array in (start, indptr, indices, data, dense, symbol_of, none):
             array.setflags(write=False)
         contraction = contraction_of(size, symbol_of[indices], data, span)
-        return cls(size, start, indptr, indices, data, dense, contraction, symbol_of, span)
+        return cls(size, start, indptr, indices, data, dense, contraction, symbol_of, span, none, none)
+
+    @classmethod
+    def from_tail(cls, start: Vector, tail: Vector, rows: Sequence[Row]) -> Chain:
+        """From laws of equal length and, for each state, what `named_row` has made of its row."""
+        indptr, indices, data = _compressed(start, rows)
+        size, symbol_of, dense = len(rows), np.arange(len(rows)), np.zeros((0, 0))
+        left = np.array([leftover(named) for _, named in rows])
+        for array in (start, indptr, indices, data, dense, symbol_of, tail, left):
+            array.setflags(write=False)
+        contraction = tail_contraction(tail, left, indptr, indices, data)
+        return cls(size, start, indptr, indices, data, dense, contraction, symbol_of, 1, tail, left)
 
     @property
     def symbols(self) -> int:
         """The number of values; every value has a state."""
         return int(self.symbol_of.max()) + 1
 
-    def row(self, state: int) -> Row:
-        """The states that may follow `state`, ascending, and their probabilities."""
+    @property
+    def has_tail(self) -> bool:
+        return self.tail.size > 0
+
+    def named(self, state: int) -> Row:
+        """The states that the row of `state` names, ascending, and their probabilities beside the tail's."""
         inside = slice(int(self.indptr[state]), int(self.indptr[state + 1]))
         return self.indices[inside], self.data[inside]
+
+    def row(self, state: int) -> Row:
+        """The states that may follow `state`, ascending, and their probabilities."""
+        columns, values = self.named(state)
+        if not self.has_tail:
+            return columns, values
+        law = self.left[state] * self.tail
+        law[columns] += values
+        following = np.flatnonzero(law).astype(np.int64)
+        return following, law[following]
+
+
+def _compressed(start: Vector, rows: Sequence[Row]) -> tuple[Indices, Indices, Vector]:
+    """Where each row begins, its columns, and its entries."""
+    size = len(rows)
+    if size == 0 or size > SIZE_MAX or start.size != size:
+        raise Invalid("rows", f"has {size} rows for a start law of {start.size} values; they must be equally many")
+    indptr = np.zeros(size + 1, dtype=np.int64)
+    indptr[1:] = np.cumsum([columns.size for columns, _ in rows])
+    indices = np.concatenate([columns for columns, _ in rows]).astype(np.int64)
+    return indptr, indices, np.concatenate([values for _, values in rows]).astype(np.float64)
 
 
 def start_law(values: object, field: str, size: int) -> Vector:
@@ -118,6 +158,55 @@ def sparse_row(to: object, p: object, field: str, size: int) -> Row:
     law = normalised(law)
     kept = np.flatnonzero(law)
     return columns[kept], law[kept]
+
+
+def tail_law(values: object, field: str, size: int) -> Vector:
+    """A checked and normalised law that gives every value something."""
+    law = start_law(values, field, size)
+    small = np.flatnonzero(law < TAIL_LEAST)
+    if small.size:
+        raise Invalid(field, f"entry {small[0]} is below 2^-400; a tail must leave something to every value")
+    return law
+
+
+def named_row(to: object, p: object, field: str, size: int) -> Row:
+    """The part of a row that stands beside a tail; it may be empty. What it lacks to 1 is the tail's.
+
+    A sum within the tolerance of 1 is one that was meant to be 1: nothing is left then.
+    """
+    columns = _ascending_states(to, field, size)
+    masses = portions(p, f"{field}.p")
+    if masses.size != columns.size:
+        raise Invalid(f"{field}.p", f"has {masses.size} entries, but {field}.to has {columns.size}")
+    if plain_sum(masses) > 1.0 - TOLERANCE:
+        masses = normalised(masses)
+    kept = np.flatnonzero(masses)
+    return columns[kept], masses[kept]
+
+
+def leftover(named: Vector) -> float:
+    """What the named states leave to the tail; nothing, where all that is left is the rounding of a sum."""
+    left = 1.0 - plain_sum(named)
+    return left if left > TOLERANCE / 2 else 0.0
+
+
+def tail_contraction(tail: Vector, left: Vector, indptr: Indices, columns: Indices, data: Vector) -> int:
+    """As `contraction_of`, of a chain with a tail, for an r that is not below the largest ratio within a column.
+
+    Within column y everything lies between tail[y] min(left) and tail[y] times the largest of left[x] and
+    data / tail[y] + left[x]. The three roundings of r are below 2^-48.
+    """
+    least = float(left.min())
+    if least == 0.0:
+        return CONTRACTION_ONE
+    of_named = data / tail[columns] + left[np.repeat(np.arange(left.size), np.diff(indptr))]
+    largest = max(float(left.max()), float(of_named.max(initial=0.0)))
+    raised = largest / least * (1.0 + 2.0**-48)
+    if raised == np.inf:
+        return CONTRACTION_ONE
+    ratio = Fraction(raised)
+    scaled = CONTRACTION_ONE * (ratio - 1) / (ratio + 1)
+    return -(-scaled.numerator // scaled.denominator)
 
 
 def contraction_of(rows: int, columns: Indices, data: Vector, span: int = 1) -> int:

@@ -2,6 +2,8 @@
 
 The order is part of the meaning: an auditor adds in the same order and gets the same bits.
 * `predict_into`: for x ascending, for y ascending: following(y) += belief(x) C(x, y); then `normalise`.
+  Where the chain has a tail, after all these: left, the sum for x ascending of belief(x) left(x), and for y ascending:
+  following(y) += left tail(y); only then `normalise`.
 * `normalise`: one sum over ascending indices, then one division an entry.
 * `condition_into`: belief(x) * likelihood(x), or the likelihood alone if all of these are 0, then `normalise`.
 * `marginal_into`: for states s ascending: marginal(symbol_of(s)) += belief(s); then `normalise`.
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.chain import Chain
+from beliefs.checks import require
 from beliefs.native import kernel
 
 Floats = NDArray[np.float64]
@@ -25,7 +28,7 @@ Integers = NDArray[np.int64]
 
 
 class ChainArrays(NamedTuple):
-    """A chain as the kernels read it. `dense` is 0 x 0 for a sparse chain.
+    """A chain as the kernels read it. `dense` is 0 x 0 for a sparse chain, `tail` empty for one without.
 
     `symbol_of` is the identity where there are as many states as symbols. `contraction` speaks of `span` predictions.
     """
@@ -38,6 +41,8 @@ class ChainArrays(NamedTuple):
     contraction: int
     symbol_of: Integers
     span: int
+    tail: Floats
+    left: Floats
 
 
 def chain_arrays(chain: Chain) -> ChainArrays:
@@ -51,6 +56,8 @@ def chain_arrays(chain: Chain) -> ChainArrays:
         contraction=chain.contraction,
         symbol_of=chain.symbol_of.copy(),
         span=chain.span,
+        tail=chain.tail.copy(),
+        left=chain.left.copy(),
     )
 
 
@@ -72,6 +79,7 @@ def start_into(chain: ChainArrays, following: Floats) -> None:
 
 def reversed_arrays(chain: Chain) -> ChainArrays:
     """The same transitions from their ends to their beginnings, for sums that run backward in time; no start."""
+    require(not chain.has_tail, "only a chain without a tail is turned round")
     size = chain.size
     order = np.argsort(chain.indices, kind="stable")
     indptr = np.zeros(size + 1, dtype=np.int64)
@@ -85,6 +93,8 @@ def reversed_arrays(chain: Chain) -> ChainArrays:
         contraction=0,
         symbol_of=chain.symbol_of.copy(),
         span=1,
+        tail=chain.tail.copy(),
+        left=chain.left.copy(),
     )
 
 
@@ -107,6 +117,17 @@ def push_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
             mass = belief[x]
             for place in range(chain.indptr[x], chain.indptr[x + 1]):
                 following[chain.indices[place]] += mass * chain.data[place]
+    if chain.tail.shape[0] > 0:
+        _add_tail(belief, chain, following)
+
+
+@kernel
+def _add_tail(belief: Floats, chain: ChainArrays, following: Floats) -> None:
+    left = 0.0
+    for x in range(belief.shape[0]):
+        left += belief[x] * chain.left[x]
+    for y in range(following.shape[0]):
+        following[y] += left * chain.tail[y]
 
 
 @kernel

@@ -29,8 +29,18 @@ Where more than the last value counts, the file is of version 2, because it has 
 
 A context lists the indices of up to `order` values, the oldest first; its law is that of the next value wherever it is
 the longest listed context that the past ends with (`contexts.py`). The empty context must be listed. `start` is the law
-of a user's first value; without it, that is the law of the empty context. A model of order 1 is always of version 1,
-and one of a higher order always of version 2, so nothing can be written in two ways.
+of a user's first value; without it, that is the law of the empty context.
+
+For tens of thousands of values there is version 3, of order 1, with another key that no reader of version 1 knows:
+
+     "transitions": {"form": "sparse", "tail": [0.5, 0.3, 0.2],
+                     "rows": [{"to": [1], "p": [0.6]}, {"to": [], "p": []}, ...]}
+
+The probabilities of a row sum to 1 or to less; what they leave is shared out as `tail` says, which is one law for all
+rows and gives something to every value. What is left below 1e-9 counts as the rounding of decimals: as nothing.
+
+A model of order 1 is of version 3 if it has a tail and of version 1 otherwise, and one of a higher order is always of
+version 2, so nothing can be written in two ways.
 
 `learnt_from` may be left out, and is free: any JSON object, for people. So may `outside`, which is then "refuse", and
 `names`, without which a place is a list of two numbers. The hash is SHA-256 of the canonical text
@@ -60,13 +70,15 @@ from beliefs.simplex import Vector
 from beliefs.transition_rows import read_transitions
 
 FORMAT = "sottovoce-model"
-FIRST_ORDER, WITH_CONTEXTS = 1, 2
+FIRST_ORDER, WITH_CONTEXTS, WITH_TAIL = 1, 2, 3
 """The versions."""
 KEYS = {
     FIRST_ORDER: ("format", "version", "order", "alphabet", "start", "transitions", "learnt_from", "hash"),
     WITH_CONTEXTS: ("format", "version", "order", "alphabet", "start", "contexts", "learnt_from", "hash"),
 }
-_NEEDED = {FIRST_ORDER: ("alphabet", "start", "transitions"), WITH_CONTEXTS: ("alphabet", "contexts")}
+KEYS[WITH_TAIL] = KEYS[FIRST_ORDER]
+_OF_FIRST_ORDER = ("alphabet", "start", "transitions")
+_NEEDED = {FIRST_ORDER: _OF_FIRST_ORDER, WITH_CONTEXTS: ("alphabet", "contexts"), WITH_TAIL: _OF_FIRST_ORDER}
 
 
 class InvalidModel(ValueError):
@@ -93,7 +105,9 @@ class Model:
 
     @property
     def version(self) -> int:
-        return FIRST_ORDER if self.order == 1 else WITH_CONTEXTS
+        if self.order > 1:
+            return WITH_CONTEXTS
+        return WITH_TAIL if self.chain.has_tail else FIRST_ORDER
 
     @property
     def short(self) -> str:
@@ -114,12 +128,12 @@ def parse(data: bytes) -> Model:
         raise InvalidModel(problems.found)
     if not _header_fits(document, problems):
         raise InvalidModel(problems.found)  # another format or version: nothing further down is known to mean the same
-    version = FIRST_ORDER if document["version"] == FIRST_ORDER else WITH_CONTEXTS
+    version = next(known for known in KEYS if known == document["version"])
     missing = [key for key in _NEEDED[version] if key not in document]
     for key in missing:
         problems.add(key, "is missing")
     alphabet = problems.run(lambda: read_alphabet(document["alphabet"])) if "alphabet" in document else None
-    read = _read_first_order if version == FIRST_ORDER else _read_with_contexts
+    read = _read_with_contexts if version == WITH_CONTEXTS else _read_first_order
     chain = None if missing else read(document, alphabet, problems)
     learnt_from = problems.run(lambda: read_object(document.get("learnt_from", {}), "learnt_from"))
     digest = problems.run(lambda: _checked_digest(document))
@@ -137,16 +151,17 @@ def serialise(alphabet: Alphabet, chain: Chain, learnt_from: Mapping[str, object
         raise Invalid("chain", f"has {chain.size} states, but the alphabet has {alphabet.size} values")
     dense = chain.dense.size > 0
     rows: list[object] = [
-        chain.dense[x].tolist() if dense else {"to": chain.row(x)[0].tolist(), "p": chain.row(x)[1].tolist()}
+        chain.dense[x].tolist() if dense else {"to": chain.named(x)[0].tolist(), "p": chain.named(x)[1].tolist()}
         for x in range(chain.size)
     ]
+    tail = {"tail": chain.tail.tolist()} if chain.has_tail else {}
     document: dict[str, object] = {
         "format": FORMAT,
-        "version": FIRST_ORDER,
+        "version": WITH_TAIL if tail else FIRST_ORDER,
         "order": 1,
         "alphabet": written_alphabet(alphabet),
         "start": chain.start.tolist(),
-        "transitions": {"form": "dense" if dense else "sparse", "rows": rows},
+        "transitions": {"form": "dense" if dense else "sparse", **tail, "rows": rows},
         "learnt_from": dict(learnt_from),
     }
     return _written(document, "transitions")
@@ -187,7 +202,8 @@ def _written(document: dict[str, object], table: str) -> bytes:
 
 def _table(value: object) -> str:
     if isinstance(value, dict):
-        return f'{{"form": "{value["form"]}", "rows": {_table(value["rows"])}}}'
+        tail = f'"tail": {_text(value["tail"])}, ' if "tail" in value else ""
+        return f'{{"form": "{value["form"]}", {tail}"rows": {_table(value["rows"])}}}'
     rows = value if isinstance(value, list) else []
     return "[\n" + ",\n".join(f"  {_text(row)}" for row in rows) + "]"
 
@@ -219,10 +235,12 @@ def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
         return False
     version, order = document.get("version"), document.get("order")
     if type(version) is not int or version not in KEYS:
-        problems.add("version", "must be 1 or 2, the only versions that this release reads")
+        problems.add("version", "must be 1, 2 or 3, the only versions that this release reads")
         return False
-    if version == FIRST_ORDER and (type(order) is not int or order != 1):
-        problems.add("order", "must be 1 in version 1; a chain of another order is of version 2, with contexts")
+    if version != WITH_CONTEXTS and (type(order) is not int or order != 1):
+        problems.add(
+            "order", f"must be 1 in version {version}; a chain of another order is of version 2, with contexts"
+        )
     if version == WITH_CONTEXTS and (type(order) is not int or not 2 <= order <= ORDER_MAX):
         problems.add("order", f"must be from 2 to {ORDER_MAX} in version 2; a chain of order 1 is of version 1")
     for key in document:
@@ -232,8 +250,8 @@ def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
 
 
 def _read_first_order(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:
-    start, rows = read_transitions(document, None if alphabet is None else alphabet.size, problems)
-    return None if problems.found or start is None else Chain.from_rows(start, rows)
+    size, tail = None if alphabet is None else alphabet.size, document["version"] == WITH_TAIL
+    return read_transitions(document, size, problems, tail=tail)
 
 
 def _read_with_contexts(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:

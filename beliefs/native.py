@@ -72,10 +72,23 @@ _OPTIONS: dict[str, Any] = {
 
 def kernel(function: Function) -> Function:
     """Compile `function`; errors in arithmetic follow numpy (a division by zero is infinite, never an exception)."""
+    return _compiled(function)
+
+
+def part_of_caller(function: Function) -> Function:
+    """As `kernel`, and made a part of whatever compiled code calls it.
+
+    A call hands on each array as seven words, so one that hands on a whole chain and a whole workspace costs as much
+    as the work of a small event; the compiler does not see that and leaves long functions where they are.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: Function, *, forceinline: bool = False) -> Function:
     before = _CONFIG.CACHE_DIR
     _CONFIG.CACHE_DIR = str(_FOLDER) if _FOLDER else ""
     try:
-        compiled: Function = numba.njit(**_OPTIONS)(function)
+        compiled: Function = numba.njit(**_OPTIONS, forceinline=forceinline)(function)
     finally:
         _CONFIG.CACHE_DIR = before
     return compiled

@@ -25,12 +25,20 @@ def probabilities(values: object, field: str) -> Vector:
     entries = _entries(values, field)
     if entries.size == 0:
         raise Invalid(field, "is empty; a law needs at least one probability")
-    negative = np.flatnonzero(entries < 0)
-    if negative.size:
-        raise Invalid(field, f"entry {negative[0]} is negative")
+    _refuse_negative(entries, field)
     total = _exact_sum(entries)
     if not abs(total - 1.0) <= TOLERANCE:
         raise Invalid(field, f"sums to {total:.12g}; probabilities must sum to 1 within {TOLERANCE:g}")
+    return entries
+
+
+def portions(values: object, field: str) -> Vector:
+    """Parts of a law as float64, none of which is negative and whose sum is at most 1; there may be none."""
+    entries = _entries(values, field)
+    _refuse_negative(entries, field)
+    total = _exact_sum(entries)
+    if total > 1.0 + TOLERANCE:
+        raise Invalid(field, f"sums to {total:.12g}; parts of a law sum to at most 1")
     return entries
 
 
@@ -48,6 +56,12 @@ def normalised(values: Vector) -> Vector:
     """Each entry divided by the plain sum of all."""
     quotients: Vector = values / plain_sum(values)
     return quotients
+
+
+def _refuse_negative(entries: Vector, field: str) -> None:
+    negative = np.flatnonzero(entries < 0)
+    if negative.size:
+        raise Invalid(field, f"entry {negative[0]} is negative")
 
 
 def _entries(values: object, field: str) -> Vector:

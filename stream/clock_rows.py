@@ -1,42 +1,18 @@
-"""The state rows of a pipeline whose model goes by the clock, as the stores and the loader see them."""
+"""The state rows of a pipeline, as the stores and the loader see them: with a word for the clock where its model goes
+by one, and with listed entries where not every entry of a belief is written out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
 from stream import state
-from stream.protocol.ports import Codes, Heads, RowCodec
+from stream.protocol.ports import RowCodec
 from stream.settings.model import Settings
 from stream.stores.rows import StateRows
 
 
-class ClockRows:
-    """`StateRows` with one word more: version 3 of `stream.state`."""
-
-    def __init__(self, states: int, tag: int) -> None:
-        self.symbols = states
-        self._tag = tag
-
-    def from_rows(self, rows: Sequence[bytes]) -> tuple[Heads, Codes, NDArray[np.bool_]]:
-        heads, codes, verdicts = state.from_rows(rows, self.symbols, self._tag, state.CLOCK_HEAD_WORDS)
-        readable = verdicts == state.Unreadable.FINE
-        if not readable.all():
-            heads[~readable], codes[~readable] = self.new_users(int((~readable).sum()))
-        return heads, codes, readable
-
-    def to_rows(self, heads: Heads, codes: Codes) -> list[bytes]:
-        return state.to_rows(heads, codes)
-
-    def new_users(self, count: int) -> tuple[Heads, Codes]:
-        return state.new_users(count, self.symbols, state.CLOCK_HEAD_WORDS)
-
-
-def rows_of(settings: Settings, states: int, tag: int) -> RowCodec:
+def rows_of(settings: Settings, states: int, tag: int, listed: int = 0) -> RowCodec:
     """The rows of this pipeline."""
-    return StateRows(states, tag) if settings.model.step is None else ClockRows(states, tag)
+    return StateRows(state.codes_of(states, listed), tag, words_of(settings), listed=listed > 0)
 
 
 def words_of(settings: Settings) -> int:

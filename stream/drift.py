@@ -1,6 +1,7 @@
 """How far the stored belief may have moved from the exact one: Hilbert's metric over states, in units of 2^-32 nat.
 
-Proofs: beliefs/chain.md (one prediction), beliefs/contexts.md (several, and sums over states), beliefs/clock.md.
+Proofs: beliefs/chain.md (one prediction), beliefs/contexts.md (several, and sums over states), beliefs/clock.md,
+beliefs/listed.md.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from beliefs.native import kernel
-from beliefs.rounding import INFINITE
+from beliefs.rounding import INFINITE, log_units_up
 from mechanisms.contract import DRIFT_TO_UNITS, DRIFT_UNKNOWN
 
 # Rounding of one event. Codes: every entry moves by at most 2^-26, so the metric by 2 * 2^-26 = 128 units, and one more
@@ -17,6 +18,8 @@ from mechanisms.contract import DRIFT_TO_UNITS, DRIFT_UNKNOWN
 OF_CODES = 129
 OF_DOUBLES = 1
 OF_EVENT = OF_CODES + OF_DOUBLES
+# The three divisions in a quotient of two ratios are off by less than four times 2^-53.
+OF_RATIOS = 1.0 + 2.0**-50
 
 
 @kernel
@@ -47,6 +50,19 @@ def after_steps(drift: int, steps: int, contraction: int, span: int) -> int:
 @kernel
 def after_coding(drift: int, exact: bool) -> int:
     return min(drift + OF_CODES, DRIFT_UNKNOWN) if exact else DRIFT_UNKNOWN
+
+
+@kernel
+def after_listing(drift: int, spread: float, exact: bool) -> int:
+    """As `after_coding`, where what is not listed lies within a band whose ends differ by the factor `spread`: its
+    logarithm more, rounded up. Proof: beliefs/listed.md.
+    """
+    if drift == DRIFT_UNKNOWN:
+        return DRIFT_UNKNOWN
+    width = log_units_up(spread * OF_RATIOS)
+    if width >= DRIFT_UNKNOWN * DRIFT_TO_UNITS:
+        return DRIFT_UNKNOWN
+    return after_coding(min(drift + (width + DRIFT_TO_UNITS - 1) // DRIFT_TO_UNITS, DRIFT_UNKNOWN), exact)
 
 
 @kernel

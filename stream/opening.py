@@ -52,6 +52,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
         _check_bound(settings, model, file, problems)
         _check_window(settings, model, file, problems)
         _check_clock(settings, model, file, problems)
+        _check_tail(settings, model, file, problems)
     chosen = _distance(settings, model, file, problems) if model is not None else None
     if problems or model is None or ring is None:
         raise ConfigurationRefused(str(file), problems)
@@ -175,12 +176,26 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
 
 def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
     """Many steps without an event in between must not turn what is possible into a zero."""
-    least = min(float(model.chain.data.min()), float(model.chain.start[model.chain.start > 0].min()))
+    least = min(float(model.chain.data.min(initial=1.0)), float(model.chain.start[model.chain.start > 0].min()))
+    if model.chain.has_tail:
+        lefts = model.chain.left[model.chain.left > 0]
+        least = min(least, float(lefts.min(initial=1.0)) * float(model.chain.tail.min()))
     if settings.model.step is not None and least < LEAST_CHANCE:
         found = f"a step of {write_duration(settings.model.step)} with a model that holds a probability of {least:.3g}"
         allowed = f"positive probabilities of at least {LEAST_CHANCE:.3g} beside a clock"
         fix = "write 0 for what cannot happen, or a larger probability; or step: event"
         problems.append(_problem(file, ("model", "step"), found, allowed, fix))
+
+
+def _check_tail(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+    """Windows do not know tails, and only beside a tail entries can be listed."""
+    if model.chain.has_tail and settings.window is not None:
+        fix = "use a model without a tail, or remove window"
+        problems.append(_problem(file, ("window",), "windows beside a model with a tail", "one without a tail", fix))
+    if settings.model.listed is not None and not model.chain.has_tail:
+        found, allowed = f"{settings.model.listed} beside a model without a tail", "a model with a tail, of version 3"
+        fix = "remove listed: every entry of a belief is then kept; or give the transitions of the model a tail"
+        problems.append(_problem(file, ("model", "listed"), found, allowed, fix))
 
 
 def belief_floor(epsilon: float) -> float:

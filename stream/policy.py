@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.distance import Distance
+from beliefs.listed import Listing, new_listing
 from mechanisms.contract import Floats, Integers, Workspace, new_workspace
 from stream.state import Word
 
@@ -23,7 +24,7 @@ class Policy(NamedTuple):
     """What is promised, as the kernel reads it. All amounts in units of 2^-40 nat, window and interval in milliseconds.
 
     An interval of 0 is one step for each event. `shift` is withheld of epsilon for readers who believe something else
-    than the model, and is part of every charge.
+    than the model, and is part of every charge. `listed` is how many entries of a belief a row lists; 0: all.
     """
 
     mechanism: int
@@ -37,12 +38,14 @@ class Policy(NamedTuple):
     interval: int = 0
     most_steps: int = 1
     shift: int = 0
+    listed: int = 0
 
 
 class Bench(NamedTuple):
     """Scratch space of one caller; nothing in it outlives one event.
 
     `belief` is over symbols, `ahead` and `posterior` over states; where these are the same, `ahead` is `belief`.
+    `listing` is there where rows list entries; where it is not, compiled code knows that none is listed.
     """
 
     work: Workspace
@@ -50,6 +53,7 @@ class Bench(NamedTuple):
     ahead: Floats
     posterior: Floats
     posterior_bits: Integers
+    listing: Listing | None
 
 
 class Events(NamedTuple):
@@ -72,9 +76,12 @@ class Releases(NamedTuple):
     uncertified: Integers
 
 
-def new_bench(states: int, symbols: int | None = None, distance: Distance | None = None) -> Bench:
+def new_bench(
+    states: int, symbols: int | None = None, distance: Distance | None = None, *, listed: bool = False
+) -> Bench:
     """For a model of so many states and symbols; without the second number they are the same."""
     symbols = states if symbols is None else symbols
     belief, posterior = np.zeros(symbols), np.zeros(states)
     ahead = belief if states == symbols else np.zeros(states)
-    return Bench(new_workspace(symbols, distance), belief, ahead, posterior, posterior.view(np.int64))
+    work, bits = new_workspace(symbols, distance), posterior.view(np.int64)
+    return Bench(work, belief, ahead, posterior, bits, new_listing(states) if listed else None)

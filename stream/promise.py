@@ -10,6 +10,7 @@ from beliefs.alphabet import Alphabet
 from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
 from beliefs.leakage.robust import withheld_units
+from beliefs.listed import entries_listed
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
 from mechanisms.contract import constants_table
@@ -87,7 +88,7 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Cho
         policy_version=settings.policy_version,
         policy_fingerprint=policy_fingerprint(settings, model.digest, digest),
         model_version=model.version,
-        model_short=model.short + clock_suffix(settings),
+        model_short=model.short + clock_suffix(settings) + listed_suffix(settings, model),
         ring=ring,
         windows=compile_windows(settings, model),
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
@@ -113,6 +114,16 @@ def clock_suffix(settings: Settings) -> str:
     return "" if settings.model.step is None else f"/{write_duration(settings.model.step)}"
 
 
+def listed_suffix(settings: Settings, model: Model) -> str:
+    """Beliefs of which other entries are kept are other beliefs: a worker refuses them at its start."""
+    listed = listed_by(settings, model)
+    return f"/{listed}-listed" if listed else ""
+
+
+def listed_by(settings: Settings, model: Model) -> int:
+    return entries_listed(settings.model.listed, model.chain.size, model.chain.has_tail)
+
+
 def compile_policy(settings: Settings, model: Model) -> Policy:
     """The policy in units: epsilon and the budget are rounded down."""
     mechanism = MECHANISMS[settings.mechanism.name]
@@ -130,4 +141,5 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
         interval=settings.model.step or 0,
         most_steps=settings.model.most,
         shift=shift,
+        listed=listed_by(settings, model),
     )

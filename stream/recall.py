@@ -7,14 +7,15 @@ import numpy as np
 from beliefs.clock import at_rest, carry_over, steps_between
 from beliefs.forward import ChainArrays, marginal_into, normalise, predict_into, start_into
 from beliefs.ledger import window_of
-from beliefs.native import kernel
-from mechanisms.contract import DRIFT_UNKNOWN, Integers
+from beliefs.listed import Listing
+from beliefs.native import kernel, part_of_caller
+from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
 from stream import drift as drifts
 from stream.policy import CLOCK, STEPS, WINDOW_AND_DRIFT, WINDOW_LOWER, WINDOW_UPPER, Bench, Policy
-from stream.state import Codes, decode_belief, encode_belief
+from stream.state import Codes, decode_belief, decode_listed, encode_belief, encode_listed
 
 
-@kernel
+@part_of_caller
 def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integers, codes: Codes, time: int) -> int:
     """The belief about the next value, over states and over symbols; returns its drift."""
     drift = 0
@@ -23,7 +24,7 @@ def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integer
         if policy.interval > 0:
             head[CLOCK] = time // policy.interval
     else:
-        decode_belief(codes, bench.posterior_bits)
+        _recall_belief(bench.listing, chain.tail, codes, bench.posterior, bench.posterior_bits)
         drift = (head[WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN
         if policy.interval > 0:
             steps = steps_between(head[CLOCK], time // policy.interval, policy.most_steps)
@@ -36,6 +37,16 @@ def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integer
     if bench.ahead.shape[0] != bench.belief.shape[0]:
         marginal_into(bench.ahead, chain.symbol_of, bench.belief)
     return drift
+
+
+@part_of_caller
+def _recall_belief(
+    listing: Listing | None, tail: Floats, codes: Codes, posterior: Floats, posterior_bits: Integers
+) -> None:
+    if listing is not None:
+        decode_listed(codes, tail, listing, posterior, posterior_bits)
+    else:
+        decode_belief(codes, posterior_bits)
 
 
 @kernel
@@ -55,7 +66,7 @@ def _predict_steps(chain: ChainArrays, bench: Bench, steps: int) -> bool:
     return exact
 
 
-@kernel
+@part_of_caller
 def open_budget_window(policy: Policy, head: Integers, time: int) -> None:
     window = window_of(time, policy.window)
     if window > (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) or head[STEPS] == 0:
@@ -64,9 +75,26 @@ def open_budget_window(policy: Policy, head: Integers, time: int) -> None:
         head[WINDOW_LOWER] = 0
 
 
-@kernel
-def keep_belief(bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool) -> None:
+@part_of_caller
+def keep_belief(chain: ChainArrays, bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool) -> None:
     """`bench.posterior` into the codes, and how far from the exact belief they may be."""
-    exact = encode_belief(bench.posterior, bench.posterior_bits, codes) and possible
-    kept = drifts.after_coding(drift, exact)
+    kept = _keep(bench.listing, chain.tail, bench.posterior, bench.posterior_bits, codes, drift, possible)
     head[WINDOW_AND_DRIFT] = (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) | (np.int64(kept) << 32)
+
+
+@part_of_caller
+def _keep(
+    listing: Listing | None,
+    tail: Floats,
+    posterior: Floats,
+    posterior_bits: Integers,
+    codes: Codes,
+    drift: int,
+    possible: bool,
+) -> int:
+    """Answers the drift after it."""
+    if listing is not None:
+        exact, spread = encode_listed(posterior, posterior_bits, tail, listing, codes)
+        return drifts.after_listing(drift, spread, exact and possible)
+    exact = encode_belief(posterior, posterior_bits, codes)
+    return drifts.after_coding(drift, exact and possible)

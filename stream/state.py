@@ -21,14 +21,20 @@ Version 3 is that of pipelines whose model goes by the clock, and has one word m
         64     8     clock: the index of the step of time that the user has reached
         72  4|S|     the belief
 
-(Version 2 is not used here.)
+(Version 2 is not used here.) Versions 4 and 5 are the same as 1 and 3, but for the belief: that of a model with a tail
+over very many states, kept as K listed entries and one multiple of the tail (beliefs/listed.md), in 8 + 8 K bytes:
+
+         0     4     the code of the multiple divided by 2^32
+         4     4     how many entries are listed
+         8   4 K     the listed states, ascending, then zeros
+   8 + 4 K   4 K     their codes, then zeros
 
 A code is a positive double between 2^-126 and 1 rounded to 25 bits of mantissa (7 bits of exponent, 25 of mantissa,
 no sign): a relative error of at most 2^-26. Code 0 is exactly 0. A positive belief below 2^-126 becomes the smallest
 code and makes the drift unknown.
 
-In memory a partition's users are two arrays, `heads` int64[users, 8 or 9] and `codes` uint32[users, |S|]: the same
-bytes. How many words a head has decides the version.
+In memory a partition's users are two arrays, `heads` int64[users, 8 or 9] and `codes` uint32[users, |S| or 2 + 2 K]:
+the same bytes. How many words a head has, and whether entries are listed, decides the version.
 """
 
 from __future__ import annotations
@@ -39,10 +45,12 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.listed import Listing, choose, level, spread_out
 from beliefs.native import kernel
 from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
 
 VERSION, CLOCK_VERSION = 1, 3
+LISTED_VERSION, LISTED_CLOCK_VERSION = 4, 5
 HEAD_WORDS, CLOCK_HEAD_WORDS = 8, 9
 WORD_BYTES = 8
 STOPPED = 1
@@ -52,6 +60,10 @@ Codes = NDArray[np.uint32]
 _SHIFT = 27  # 52 - 25 bits of mantissa
 _BIAS = (1023 - 127) << 25  # so that 2^-126 has the code 2^25 and 1.0 has 127 * 2^25 < 2^32
 _SMALLEST = 1 << 25
+_LARGEST = (1 << 32) - 1
+MULTIPLE, COUNT, LISTED = 0, 1, 2
+"""Places in the codes of a listed belief."""
+_MULTIPLE_UNIT = 2.0**-32
 
 
 class Word(IntEnum):
@@ -78,12 +90,19 @@ class Unreadable(IntEnum):
     MODEL = 4
 
 
-def row_bytes(states: int, words: int = HEAD_WORDS) -> int:
-    return WORD_BYTES * words + 4 * states
+def codes_of(states: int, listed: int) -> int:
+    """How many codes a row has, for so many listed entries; 0 is a belief whose entries are all written out."""
+    return LISTED + 2 * listed if listed else states
+
+
+def row_bytes(codes: int, words: int = HEAD_WORDS) -> int:
+    return WORD_BYTES * words + 4 * codes
 
 
 @kernel
-def version_of(words: int) -> int:
+def version_of(words: int, listed: bool = False) -> int:
+    if listed:
+        return LISTED_CLOCK_VERSION if words == CLOCK_HEAD_WORDS else LISTED_VERSION
     return CLOCK_VERSION if words == CLOCK_HEAD_WORDS else VERSION
 
 
@@ -104,10 +123,22 @@ def check_of(head: Integers, codes: Codes) -> int:
 
 
 @kernel
-def seal(head: Integers, codes: Codes, flags: int, tag: int) -> None:
+def seal(head: Integers, codes: Codes, flags: int, tag: int, listed: bool = False) -> None:
     """Write version, flags, tag and check of a finished row."""
-    head[0] = np.int64(version_of(head.shape[0])) | (np.int64(flags) << 8) | (np.int64(tag) << 32)
+    head[0] = np.int64(version_of(head.shape[0], listed)) | (np.int64(flags) << 8) | (np.int64(tag) << 32)
     head[0] |= np.int64(check_of(head, codes)) << 16
+
+
+@kernel
+def _code_of(bits: int) -> int:
+    """Zero, or a number that is a code if it is from 2^25 to 2^32 - 1."""
+    return 0 if bits == 0 else int((bits + (1 << (_SHIFT - 1))) >> _SHIFT) - _BIAS
+
+
+@kernel
+def _bits_of(code: int) -> int:
+    wide = np.int64(code)
+    return 0 if wide == 0 else int((wide + _BIAS) << _SHIFT)
 
 
 @kernel
@@ -118,7 +149,7 @@ def encode_belief(belief: Floats, bits: Integers, codes: Codes) -> bool:
         if belief[x] == 0.0:
             codes[x] = 0
             continue
-        code = ((bits[x] + (1 << (_SHIFT - 1))) >> _SHIFT) - _BIAS
+        code = _code_of(bits[x])
         if code < _SMALLEST:
             code = _SMALLEST
             exact = False
@@ -130,8 +161,48 @@ def encode_belief(belief: Floats, bits: Integers, codes: Codes) -> bool:
 def decode_belief(codes: Codes, bits: Integers) -> None:
     """The doubles of the codes, written through their integer view."""
     for x in range(codes.shape[0]):
-        code = np.int64(codes[x])
-        bits[x] = 0 if code == 0 else (code + _BIAS) << _SHIFT
+        bits[x] = _bits_of(codes[x])
+
+
+@kernel
+def encode_listed(belief: Floats, bits: Integers, base: Floats, room: Listing, codes: Codes) -> tuple[bool, float]:
+    """The codes of a belief of which as many entries are listed as there is room for.
+
+    Answers whether every number could be kept with its precision, and the largest ratio to the base of what is not
+    listed, divided by the smallest.
+    """
+    most = (codes.shape[0] - LISTED) // 2
+    low, high = choose(belief, base, most, room)
+    multiple, spread = level(belief, base, low, high, room)
+    count, exact = 0, True
+    for x in range(belief.shape[0]):
+        if not low <= room.bits[x] <= high:
+            codes[LISTED + count] = np.uint32(x)
+            code = _code_of(bits[x])
+            exact = exact and (code == 0 or code >= _SMALLEST)
+            codes[LISTED + most + count] = np.uint32(max(code, _SMALLEST) if code != 0 else 0)
+            count += 1
+    codes[COUNT] = np.uint32(count)
+    for i in range(count, most):
+        codes[LISTED + i] = 0
+        codes[LISTED + most + i] = 0
+    room.ratio[0] = multiple * _MULTIPLE_UNIT
+    code = _code_of(room.bits[0])
+    exact = exact and (code == 0 or _SMALLEST <= code <= _LARGEST)
+    codes[MULTIPLE] = np.uint32(min(max(code, _SMALLEST), _LARGEST) if code != 0 else 0)
+    return exact, spread
+
+
+@kernel
+def decode_listed(codes: Codes, base: Floats, room: Listing, belief: Floats, bits: Integers) -> None:
+    """The doubles that a listed belief stands for, up to a common factor."""
+    room.bits[0] = _bits_of(codes[MULTIPLE])
+    spread_out(base, room.ratio[0] / _MULTIPLE_UNIT, belief)
+    most = (codes.shape[0] - LISTED) // 2
+    for i in range(min(np.int64(codes[COUNT]), most)):
+        x = np.int64(codes[LISTED + i])
+        if x < belief.shape[0]:  # whatever a row holds, nothing outside is written
+            bits[x] = _bits_of(codes[LISTED + most + i])
 
 
 def row_matrix(heads: Integers, codes: Codes) -> NDArray[np.uint8]:
@@ -151,30 +222,33 @@ def to_rows(heads: Integers, codes: Codes) -> list[bytes]:
 
 
 def from_rows(
-    rows: Sequence[bytes], states: int, tag: int, words: int = HEAD_WORDS
+    rows: Sequence[bytes], states: int, tag: int, words: int = HEAD_WORDS, listed: bool = False
 ) -> tuple[Integers, Codes, NDArray[np.int8]]:
-    """Heads, codes and, per row, why it is refused (0 = fine). Refused rows are zero."""
+    """Heads, codes and, per row, why it is refused (0 = fine). Refused rows are zero. `states` is how many codes a row
+    has.
+    """
+    version = version_of(words, listed)
     width, head_bytes = row_bytes(states, words), WORD_BYTES * words
     verdicts = np.zeros(len(rows), dtype=np.int8)
     blank = bytes(width)
     fitting = list(rows)
     for i, row in enumerate(rows):
         if len(row) != width:
-            verdicts[i] = Unreadable.LENGTH if row[:1] == bytes([version_of(words)]) else Unreadable.VERSION
+            verdicts[i] = Unreadable.LENGTH if row[:1] == bytes([version]) else Unreadable.VERSION
             fitting[i] = blank
     joined = np.frombuffer(b"".join(fitting), dtype=np.uint8).reshape(len(rows), width)
     heads = joined[:, :head_bytes].copy().view("<i8").reshape(len(rows), words)
     codes = joined[:, head_bytes:].copy().view("<u4").reshape(len(rows), states)
-    _judge(heads, codes, tag, verdicts)
+    _judge(heads, codes, version, tag, verdicts)
     return heads, codes, verdicts
 
 
 @kernel
-def _judge(heads: Integers, codes: Codes, tag: int, verdicts: NDArray[np.int8]) -> None:
+def _judge(heads: Integers, codes: Codes, version: int, tag: int, verdicts: NDArray[np.int8]) -> None:
     for i in range(heads.shape[0]):
         if verdicts[i] == 0:
             marks = heads[i, 0]
-            if (marks & 0xFF) != version_of(heads.shape[1]):
+            if (marks & 0xFF) != version:
                 verdicts[i] = 2
             elif ((marks >> 16) & 0xFFFF) != check_of(heads[i], codes[i]):
                 verdicts[i] = 3

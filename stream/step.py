@@ -22,7 +22,7 @@ import numpy as np
 from beliefs.checks import require
 from beliefs.forward import ChainArrays, condition_into, condition_states_into
 from beliefs.ledger import charge_of, fits, spread_counts
-from beliefs.native import kernel
+from beliefs.native import kernel, part_of_caller
 from beliefs.rounding import add_units, log_units_up
 from mechanisms import registry
 from mechanisms.coins import Coins, pick
@@ -48,7 +48,7 @@ from stream.policy import (
     Releases,
 )
 from stream.recall import keep_belief, open_budget_window, predict_user
-from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, STOPPED, Codes, seal
+from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, STOPPED, Codes, codes_of, seal
 
 
 def advance(
@@ -61,6 +61,10 @@ def advance(
     require(heads.shape[1] == words, "rows have a word for the clock where the model goes by one, and only there")
     near_by = isinstance(bench.work, NearWorkspace)
     require(near_by or policy.mechanism != registry.NEAR, "a mechanism that looks at a distance is given one")
+    width = codes_of(bench.posterior.shape[0], policy.listed)
+    require(codes.shape[1] == width, "rows list as many entries of a belief as the policy says")
+    require((bench.listing is not None) == (policy.listed > 0), "there is room to list entries where they are listed")
+    require(policy.listed == 0 or chain.tail.shape[0] > 0, "entries are listed beside a tail, and only there")
     count = events.slot.shape[0]
     releases = Releases(
         symbol=np.full(count, -1, dtype=np.int64),
@@ -110,7 +114,7 @@ def _advance_all(
         _store(policy, chain, bench, head, codes[user], drift, flags, told)
 
 
-@kernel
+@part_of_caller
 def _decide(policy: Policy, bench: Bench, head: Integers, drift: int, flags: int, uncertified: Integers) -> int:
     """Describe the channel and reserve its worst case; public quantities only, no coin, no value."""
     if flags & STOPPED:
@@ -129,7 +133,7 @@ def _decide(policy: Policy, bench: Bench, head: Integers, drift: int, flags: int
     return FORECAST if policy.when_spent <= SPENT_DRAW else SUPPRESSED
 
 
-@kernel
+@part_of_caller
 def _release(
     policy: Policy, bench: Bench, head: Integers, drift: int, symbol: int, coin: int, i: int, releases: Releases
 ) -> None:
@@ -159,7 +163,7 @@ def _forecast(policy: Policy, bench: Bench, coin: int, i: int, releases: Release
     releases.symbol[i] = work.head[pick(work.row, work.size[0], coin)]
 
 
-@kernel
+@part_of_caller
 def _store(
     policy: Policy, chain: ChainArrays, bench: Bench, head: Integers, codes: Codes, drift: int, flags: int, told: bool
 ) -> None:
@@ -172,5 +176,5 @@ def _store(
         possible = condition_into(bench.belief, bench.work.likelihood, bench.posterior)
     else:
         possible = condition_states_into(bench.ahead, bench.work.likelihood, chain.symbol_of, bench.posterior)
-    keep_belief(bench, head, codes, drift, possible)
-    seal(head, codes, flags, policy.model_tag)
+    keep_belief(chain, bench, head, codes, drift, possible)
+    seal(head, codes, flags, policy.model_tag, policy.listed > 0)

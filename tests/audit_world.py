@@ -53,7 +53,7 @@ record:
   protect: {{path: $.activity, distance: {distance}}}
   public: [$.battery]
   headers: [trace]
-model: {{file: model.json, step: {step}, most: {most}}}
+model: {{file: model.json, step: {step}, most: {most}{listed}}}
 mechanism: {{name: {mechanism}, epsilon: {epsilon}, radius: {radius}, accept_unbounded: true}}
 {windows}budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
 keys: {{file: keys.json}}
@@ -74,6 +74,7 @@ USUAL: dict[str, Any] = {
     "windows": "",
     "step": "event",
     "most": 1000,
+    "listed": "",
     "distance": "hamming",
 }
 
@@ -135,7 +136,7 @@ class Run:
 def sealed(row: NDArray[np.uint8]) -> bytes:
     from stream.state import check_of
 
-    width = 72 if row[0] == 3 else 64
+    width = 72 if row[0] in (3, 5) else 64
     head, codes = row[:width].copy().view(np.int64), row[width:].copy().view(np.uint32)
     row[2:4] = np.array([check_of(head, codes)], dtype="<u2").view(np.uint8)
     return row.tobytes()
@@ -165,11 +166,11 @@ def run(
         for log in logs.values():
             log.append([])
         kind: type[AnyPipeline] = PartitionPipeline if promise.windows is None else WindowPipeline
-        bench = new_bench(model.chain.size, model.chain.symbols, promise.distance)
+        bench = new_bench(model.chain.size, model.chain.symbols, promise.distance, listed=promise.policy.listed > 0)
         pipeline = kind(promise, kafka.raw_topic, TOPIC_ID.bytes, partition, bench)
         if falsify is not None:
             falsify(pipeline)
-        store = MemoryStore(rows_of(chosen, model.chain.size, model.tag))
+        store = MemoryStore(rows_of(chosen, model.chain.size, model.tag, promise.policy.listed))
         inputs = _inputs(model.alphabet, events, users, partition)
         logs[kafka.raw_topic][partition] += inputs
         _carry_out(finished, pipeline, store, partition, inputs)

@@ -29,12 +29,13 @@ def policy_of(
     when_spent: int = SPENT_FORECAST,
     interval: int = 0,
     most_steps: int = 1000,
+    listed: int = 0,
 ) -> Policy:
     entry = registry.MECHANISMS[mechanism]
     units = budget_units(epsilon)
     table = constants_table(units)
     clock = (interval, most_steps)
-    return Policy(entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG, *clock)
+    return Policy(entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG, *clock, listed=listed)
 
 
 def sticky_chain(size: int, stay: float = 0.8, seed: int = 1) -> Chain:
@@ -58,9 +59,10 @@ class Run:
 
     def __post_init__(self) -> None:
         words = state.CLOCK_HEAD_WORDS if self.policy.interval else state.HEAD_WORDS
-        self.heads, self.codes = state.new_users(self.users, self.chain.size, words)
+        width = state.codes_of(self.chain.size, self.policy.listed)
+        self.heads, self.codes = state.new_users(self.users, width, words)
         distance = equal() if self.distance is None and self.policy.mechanism == registry.NEAR else self.distance
-        self.bench = new_bench(self.chain.size, self.chain.symbols, distance)
+        self.bench = new_bench(self.chain.size, self.chain.symbols, distance, listed=self.policy.listed > 0)
         self.arrays = chain_arrays(self.chain)
 
     def block(self, events: Events) -> Releases:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beliefs.chain import Chain
-from beliefs.checks import Invalid
+from beliefs.checks import Invalid, require
 from beliefs.leakage.sequence import Leak
 from beliefs.simplex import Vector, normalised, plain_sum
 
@@ -51,6 +51,7 @@ class Following:
     """The accounts of a growing sequence; a release costs one pass over the chain's transitions."""
 
     def __init__(self, chain: Chain) -> None:
+        require(not chain.has_tail, "a chain without a tail")
         self._from = np.repeat(np.arange(chain.size), np.diff(chain.indptr))
         self._to, self._weights = chain.indices, chain.data
         self.belief = chain.start

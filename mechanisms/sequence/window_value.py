@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beliefs.chain import Chain
-from beliefs.checks import Invalid
+from beliefs.checks import Invalid, require
 from beliefs.simplex import Vector, plain_sum
 from mechanisms.contract import TOTAL, Workspace, new_workspace
 from mechanisms.sequence import optimal
@@ -52,6 +52,7 @@ class _Evidence:
     """What the releases so far say about each position in the world of tails."""
 
     def __init__(self, chain: Chain, length: int) -> None:
+        require(not chain.has_tail, "a chain without a tail")
         self._matrix = np.zeros((chain.size, chain.size))
         self._matrix[np.repeat(np.arange(chain.size), np.diff(chain.indptr)), chain.indices] = chain.data
         self._start = chain.start

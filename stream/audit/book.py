@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from beliefs.distance import Distance
 from stream.audit.amounts import Floats, Integers
 from stream.audit.channel import Channel, new_channel
+from stream.audit.listing import Tray, new_tray, words_of
 from stream.audit.lots import Nearby, new_nearby
 
 OPTIMAL, MARGINAL_PRESERVING, PUBLISHED, TOP_K, RESPONSE, DOUBLE_RESPONSE, TEMPORAL, NEAR = range(8)
@@ -81,10 +82,13 @@ class Rules(NamedTuple):
 
 
 class Book(NamedTuple):
-    """`beliefs` holds what is believed after each user's last event, state by state, as it is kept."""
+    """`beliefs` holds what is believed after each user's last event, state by state, as it is kept; `words` how a row
+    writes that, where it lists some states only, and nothing elsewhere.
+    """
 
     users: Integers
     beliefs: Floats
+    words: NDArray[np.uint32]
 
     def column(self, name: int) -> Integers:
         return self.users[:, name]
@@ -97,22 +101,30 @@ class Desk(NamedTuple):
     ahead: Floats
     channel: Channel
     nearby: Nearby
+    tray: Tray
 
 
 def new_desk(states: int, symbols: int, distance: Distance) -> Desk:
-    return Desk(np.zeros(states), np.zeros(symbols), new_channel(symbols), new_nearby(symbols, distance))
+    channel, nearby = new_channel(symbols), new_nearby(symbols, distance)
+    return Desk(np.zeros(states), np.zeros(symbols), channel, nearby, new_tray(states))
 
 
-def new_book(users: int, states: int) -> Book:
+def new_book(users: int, states: int, listed: int = 0) -> Book:
     table: NDArray[np.int64] = np.zeros((users, _COLUMNS), dtype=np.int64)
     table[:, WINDOW] = -1  # none yet
-    return Book(table, np.zeros((users, states)))
+    words = np.zeros((users, words_of(states, listed) if listed else 0), dtype=np.uint32)
+    return Book(table, np.zeros((users, states)), words)
 
 
 def grown(book: Book, users: int) -> Book:
     """The same book with room for so many users."""
-    more = new_book(users - book.users.shape[0], book.beliefs.shape[1])
-    return Book(np.concatenate([book.users, more.users]), np.concatenate([book.beliefs, more.beliefs]))
+    listed = max(book.words.shape[1] // 2 - 1, 0)
+    more = new_book(users - book.users.shape[0], book.beliefs.shape[1], listed)
+    return Book(
+        np.concatenate([book.users, more.users]),
+        np.concatenate([book.beliefs, more.beliefs]),
+        np.concatenate([book.words, more.words]),
+    )
 
 
 def events_of(*columns: Integers) -> Integers:

@@ -83,7 +83,8 @@ async def read_log(
                 marks[key] = value
         progress("state rows", len(records))
     where = f"{topic}, partition {partition}"
-    stored = read_rows(rows, public.states, public.tag, by_clock=public.rules.interval > 0)
+    by_clock = public.rules.interval > 0
+    stored = read_rows(rows, public.states, public.tag, by_clock=by_clock, listed=public.listed)
     control, mark = _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS))
     return PartitionLog(partition, where, stored, control, mark, held)
 

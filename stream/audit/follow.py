@@ -57,6 +57,7 @@ from stream.audit.book import (
 from stream.audit.channel import ABOVE, ACROSS, BELOW, COLUMN, PLACE, Channel, drawn, empty, likeliest
 from stream.audit.judge import IMPOSSIBLE, SPENT, UNCERTIFIED, WITHIN, judge, shift_of, write_column
 from stream.audit.law import Law, begin, by_value, differs, foresee, keep_short, learn, share_out, take_over
+from stream.audit.listing import Words, keep_listed
 
 # Rounding of one event, in drift steps: 2 * 2^-26 for the kept masses and one for what that leaves out; one for all
 # doubles.
@@ -93,7 +94,7 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
                 verdict[LOST] += pass_hidden(rules, user, state)
             else:
                 verdict[WRONG] = _check(rules, desk, user, event, state, drift, verdict)
-            _learn(law, desk, user, belief, hidden or event[OUTCOME] == FORECAST, drift)
+            _learn(law, desk, user, belief, book.words[event[USER]], hidden or event[OUTCOME] == FORECAST, drift)
             user[STEPS] += 1
             if verdict[LOST] and user[STEPS] == last_hidden:
                 user[MARKS] |= ADRIFT
@@ -251,7 +252,7 @@ def _settle(rules: Rules, channel: Channel, user: Integers, place: int, drift: i
 
 
 @kernel
-def _learn(law: Law, desk: Desk, user: Integers, belief: Floats, nothing: bool, drift: int) -> None:
+def _learn(law: Law, desk: Desk, user: Integers, belief: Floats, words: Words, nothing: bool, drift: int) -> None:
     """The belief after the event, as it is kept."""
     possible = True
     if nothing:
@@ -261,5 +262,9 @@ def _learn(law: Law, desk: Desk, user: Integers, belief: Floats, nothing: bool, 
         return
     else:
         possible = learn(law, desk.states, desk.channel.units[COLUMN], belief)
-    fine = keep_short(belief) and possible
+    if words.shape[0] > 0:
+        drift = keep_listed(law.tail, desk.tray, belief, words, drift)
+        fine = drift != DRIFT_UNKNOWN and possible
+    else:
+        fine = keep_short(belief) and possible
     user[DRIFT] = min(drift + KEPT_SHORT, DRIFT_UNKNOWN) if fine else DRIFT_UNKNOWN

@@ -8,6 +8,9 @@ The order of additions is part of the promise. A prediction of value y is the su
 y); then all are divided by their sum, added up ascending. Gathering column by column adds the same numbers in the same
 order as scattering row by row. A value's sum is taken over its states, ascending; then all are divided by their sum
 once more, unless each value is one state.
+
+In a model with a tail, a prediction's sum for y has one more term, the last: tail(y) times the sum over x, ascending,
+of belief(x) left(x).
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ class Law(NamedTuple):
     """`before[first[s]:first[s + 1]]` are the states that s may follow, ascending, and `chance` their probabilities.
 
     `members[begin[y]:begin[y + 1]]` are the states that end with value y, and `ends` is the value of each state. Of a
-    relative error in a belief the share `contraction` (in 2^-32) survives `span` predictions.
+    relative error in a belief the share `contraction` (in 2^-32) survives `span` predictions. `left` is what the states
+    leave to the `tail`, the law that they share; both are empty in a model without one.
     """
 
     start: Floats
@@ -39,6 +43,8 @@ class Law(NamedTuple):
     ends: Integers
     contraction: int
     span: int
+    tail: Floats
+    left: Floats
 
 
 def law_of(chain: Chain) -> Law:
@@ -56,8 +62,10 @@ def law_of(chain: Chain) -> Law:
         begin=starts_of(ends, chain.symbols),
         members=np.argsort(ends, kind="stable"),
         ends=ends,
-        contraction=contraction_of(columns, chain.size, chain.span),
+        contraction=contraction_beside(chain) if chain.has_tail else contraction_of(columns, chain.size, chain.span),
         span=chain.span,
+        tail=chain.tail.copy(),
+        left=chain.left.copy(),
     )
 
 
@@ -81,6 +89,23 @@ def contraction_of(columns: Sequence[Floats], states: int, span: int) -> int:
         large, small = (above * under) ** span, (below * over) ** span
         survives = max(survives, -(-(large - small) * 2**32 // (large + small)))
     return survives
+
+
+def contraction_beside(chain: Chain) -> int:
+    """The same for a model with a tail: r is the largest of all left(x) and C(x, y) / tail(y) + left(x), divided by the
+    smallest left(x) and raised by 2^-48; C is what the rows name."""
+    smallest, largest = float(chain.left.min()), float(chain.left.max())
+    if smallest == 0.0:
+        return 2**32
+    for x, left in enumerate(chain.left.tolist()):
+        states, chances = chain.named(x)
+        if states.shape[0]:
+            largest = max(largest, float((chances / chain.tail[states]).max()) + left)
+    raised = largest / smallest * (1.0 + 2.0**-48)
+    if math.isinf(raised):
+        return 2**32
+    above, below = raised.as_integer_ratio()
+    return -(-(above - below) * 2**32 // (above + below))
 
 
 @kernel
@@ -107,6 +132,12 @@ def foresee(law: Law, belief: Floats, ahead: Floats) -> None:
         for place in range(law.first[y], law.first[y + 1]):
             mass += belief[law.before[place]] * law.chance[place]
         ahead[y] = mass
+    if law.tail.shape[0] > 0:
+        left = 0.0
+        for x in range(belief.shape[0]):
+            left += belief[x] * law.left[x]
+        for y in range(ahead.shape[0]):
+            ahead[y] += left * law.tail[y]
     share_out(ahead)
 
 

@@ -24,6 +24,7 @@ class Public:
     changelog_topic: str
     windows: Windows | None = None
     distance: Distance = field(default_factory=equal)
+    listed: int = 0
 
     @property
     def states(self) -> int:

@@ -1,7 +1,8 @@
 """The belief changelog as the auditor reads it, and the comparison with what it has worked out itself.
 
 A user's row is laid out here once more, from the description of version 1: 64 bytes and four for each state of the
-model, little-endian; and of version 3, which has 8 bytes more between the two, for the clock.
+model, little-endian; and of version 3, which has 8 bytes more between the two, for the clock. Versions 4 and 5
+are the same with listed states in place of all (listing.py).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from stream.audit.book import (
     Book,
 )
 from stream.audit.law import code_of
+from stream.audit.listing import words_of
 
 Truths = NDArray[np.bool_]
 
@@ -49,7 +51,7 @@ _FIELDS: Final = (
     ("window", "<u4"),
     ("drift", "<u4"),
 )
-ROW_VERSION, CLOCK_VERSION = 1, 3
+ROW_VERSION, CLOCK_VERSION, LISTED_VERSION, LISTED_CLOCK_VERSION = 1, 3, 4, 5
 _EXACT: Final = ("upper", "lower", "steps", "drift", "clock")
 
 
@@ -64,18 +66,20 @@ class StoredRows(NamedTuple):
     quarantined: dict[bytes, int]
 
 
-def row_type(states: int, by_clock: bool) -> np.dtype[np.void]:
+def row_type(states: int, by_clock: bool, listed: int = 0) -> np.dtype[np.void]:
     clock = [("clock", "<i8")] if by_clock else []
-    return np.dtype([*_FIELDS, *clock, ("codes", "<u4", (states,))])
+    return np.dtype([*_FIELDS, *clock, ("codes", "<u4", (words_of(states, listed),))])
 
 
-def read_rows(found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, by_clock: bool) -> StoredRows:
+def read_rows(
+    found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, by_clock: bool, listed: int = 0
+) -> StoredRows:
     """Rows by user, each with its offset. A row of another length, version, check or model is set aside."""
-    layout = row_type(states, by_clock)
+    layout, version = row_type(states, by_clock, listed), version_of(by_clock, listed > 0)
     users = [user for user, (row, _) in found.items() if len(row) == layout.itemsize]
     rows = np.frombuffer(b"".join([found[user][0] for user in users]), dtype=layout)
     offsets = np.array([found[user][1] for user in users], dtype=np.int64)
-    fine = (rows["version"] == version_of(rows)) & (rows["tag"] == tag) & (rows["check"] == checks_of(rows))
+    fine = (rows["version"] == version) & (rows["tag"] == tag) & (rows["check"] == checks_of(rows))
     kept = [user for user, whole in zip(users, fine.tolist(), strict=True) if whole]
     good = {user: i for i, user in enumerate(kept)}
     return StoredRows(
@@ -83,8 +87,14 @@ def read_rows(found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, b
     )
 
 
-def version_of(rows: NDArray[np.void]) -> int:
-    return CLOCK_VERSION if "clock" in (rows.dtype.names or ()) else ROW_VERSION
+def version_of(by_clock: bool, lists: bool) -> int:
+    if lists:
+        return LISTED_CLOCK_VERSION if by_clock else LISTED_VERSION
+    return CLOCK_VERSION if by_clock else ROW_VERSION
+
+
+def has_clock(rows: NDArray[np.void]) -> bool:
+    return "clock" in (rows.dtype.names or ())
 
 
 def checks_of(rows: NDArray[np.void]) -> NDArray[np.uint16]:
@@ -100,15 +110,16 @@ def checks_of(rows: NDArray[np.void]) -> NDArray[np.uint16]:
 def expected_rows(book: Book, users: Integers, stored: NDArray[np.void], tag: int) -> NDArray[np.void]:
     """The rows as they should be. The watermark is taken over: source offsets are not public."""
     rows = np.zeros(users.shape[0], dtype=stored.dtype)
-    rows["version"], rows["tag"] = version_of(rows), tag
+    lists = book.words.shape[1] > 0
+    rows["version"], rows["tag"] = version_of(has_clock(rows), lists), tag
     rows["flags"] = np.where(book.column(MARKS)[users] & STOPPED, 1, 0)
     rows["watermark"] = stored["watermark"]
     rows["upper"], rows["lower"] = book.column(UPPER)[users], book.column(LOWER)[users]
     rows["window_upper"], rows["window_lower"] = book.column(MOST_UPPER)[users], book.column(MOST_LOWER)[users]
     rows["steps"], rows["drift"] = book.column(STEPS)[users], book.column(DRIFT)[users]
     rows["window"] = np.maximum(book.column(WINDOW)[users], 0)
-    rows["codes"] = code_of(book.beliefs[users])
-    if version_of(rows) == CLOCK_VERSION:
+    rows["codes"] = book.words[users] if lists else code_of(book.beliefs[users])
+    if has_clock(rows):
         rows["clock"] = book.column(CLOCK)[users]
     _take_over_hidden_windows(rows, book, users, stored)
     rows["check"] = checks_of(rows)
@@ -132,7 +143,7 @@ def differences(book: Book, users: Integers, stored: NDArray[np.void], tag: int)
     expected = expected_rows(book, users, stored, tag)
     followed = book.column(MARKS)[users] & ADRIFT == 0
     names = {"belief": "codes", "window": "window", "window_upper": "window_upper", "window_lower": "window_lower"}
-    exact: list[str] = [name for name in ("flags", *_EXACT) if name != "clock" or version_of(stored) == CLOCK_VERSION]
+    exact: list[str] = [name for name in ("flags", *_EXACT) if name != "clock" or has_clock(stored)]
     found = {name: followed & (stored[name] != expected[name]) for name in exact}
     for name, field in names.items():
         differs = stored[field] != expected[field]

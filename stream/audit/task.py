@@ -11,6 +11,7 @@ from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.law import Law, law_of
+from stream.audit.listing import listed_of
 from stream.audit.public import Public
 from stream.audit.records import Form
 from stream.audit.window_book import Cut, Windows
@@ -56,6 +57,7 @@ def public_of(settings: Settings, model: Model) -> Public:
     epsilon = units_within(settings.mechanism.epsilon)
     shift = withheld(epsilon, settings.mechanism.radius)
     law = law_of(model.chain)
+    listed = listed_of(settings.model.listed, model.chain.size, law.tail)
     return Public(
         form=Form(
             alphabet=model.alphabet,
@@ -63,7 +65,7 @@ def public_of(settings: Settings, model: Model) -> Public:
             public=record.public,
             headers=frozenset(record.headers),
             policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
-            model=f"{model.version}:{model.digest[:8]}{_step_of(settings)}".encode(),
+            model=f"{model.version}:{model.digest[:8]}{_step_of(settings)}{_listed_name(listed)}".encode(),
             windows=settings.window is not None,
         ),
         rules=Rules(
@@ -85,6 +87,7 @@ def public_of(settings: Settings, model: Model) -> Public:
         released_topic=settings.kafka.released_topic,
         changelog_topic=settings.changelog_topic,
         distance=distance,
+        listed=listed,
     )
 
 
@@ -98,3 +101,8 @@ def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows 
 def _step_of(settings: Settings) -> str:
     """What the name of a model by the clock ends with: beliefs of another step are beliefs of another model."""
     return f"/{write_duration(settings.model.step)}" if settings.model.step is not None else ""
+
+
+def _listed_name(listed: int) -> str:
+    """Beliefs of which so many states are listed are not those of which all are kept."""
+    return f"/{listed}-listed" if listed else ""

@@ -20,7 +20,7 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
 from stream.policy import FORECAST, RELEASED, Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
-from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, new_users
+from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, codes_of, new_users
 from stream.step import advance
 from stream.windows.rehearse import Rehearsed, rehearse
 
@@ -83,7 +83,7 @@ def one_day(promise: Promised, chain: Chain, events_per_day: int) -> Expectation
 
 def _users(chain: Chain, steps: int) -> int:
     """As many users as a second or so of work allows: a step costs about as much as the chain has transitions."""
-    work = 40_000_000 // (steps * (400 + int(chain.data.shape[0])))
+    work = 40_000_000 // (steps * (400 + int(chain.data.shape[0]) + 8 * int(chain.tail.shape[0])))
     return max(4, min(MOST_USERS, work))
 
 
@@ -98,8 +98,9 @@ def _simulate(promise: Promised, chain: Chain, steps: int, spacing: int) -> Expe
     if promise.windows is not None:
         rehearsed = rehearse(policy, promise.windows, chain_arrays(chain), events, coins)
         return _summary(rehearsed, events, users, steps)
-    heads, codes = new_users(users, chain.size, CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS)
-    bench = new_bench(chain.size, chain.symbols, promise.distance)
+    width = codes_of(chain.size, policy.listed)
+    heads, codes = new_users(users, width, CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS)
+    bench = new_bench(chain.size, chain.symbols, promise.distance, listed=policy.listed > 0)
     releases = advance(policy, chain_arrays(chain), bench, heads, codes, events, coins)
     summary = _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)
     if promise.distance is None:
@@ -128,16 +129,24 @@ def _states(chain: Chain, users: int, steps: int) -> Integers:
     """Paths of the chain, one row a user."""
     uniform = _uniform(users * steps).reshape(users, steps)
     start = np.cumsum(chain.start)
-    rows = {state: chain.row(state) for state in range(chain.size)}
-    sums = {state: np.cumsum(probabilities) for state, (_, probabilities) in rows.items()}
+    tail = np.cumsum(chain.tail)
     paths = np.zeros((users, steps), dtype=np.int64)
     for user in range(users):
         state = _place(start, uniform[user, 0])
         paths[user, 0] = state
         for step in range(1, steps):
-            state = int(rows[state][0][_place(sums[state], uniform[user, step])])
+            state = _following(chain, tail, state, uniform[user, step])
             paths[user, step] = state
     return paths
+
+
+def _following(chain: Chain, tail: NDArray[np.float64], state: int, point: float) -> int:
+    """The state that a point in [0, 1) leads to."""
+    columns, probabilities = chain.named(state)
+    left = float(chain.left[state]) if chain.has_tail else 0.0
+    if left > 0.0 and point >= 1.0 - left:
+        return _place(tail, (point - (1.0 - left)) / left)
+    return int(columns[_place(np.cumsum(probabilities), point / (1.0 - left))])
 
 
 def _place(sums: NDArray[np.float64], point: float) -> int:

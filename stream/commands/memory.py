@@ -18,6 +18,7 @@ def memory_of(opened: Opened) -> dict[str, Any]:
         "states": model.chain.size,
         "step_ms": clock.step,
         "most_steps": clock.most if clock.step is not None else None,
+        "listed": opened.promise.policy.listed or None,
     }
 
 
@@ -36,6 +37,11 @@ def in_words(facts: Mapping[str, Any]) -> Iterator[str]:
             f"the next value depends on the last {facts['order']} values (order {facts['order']}), as far as they are "
             f"one of the {facts['contexts']} contexts that the model lists; where they are not, on the longest context "
             f"that they end with. A belief has {facts['states']} states"
+        )
+    if facts["listed"] is not None:
+        yield (
+            f"at most {facts['listed']} entries of a belief are kept by themselves, and one number for all others; "
+            "what that may move the belief by is added to its drift, so no release tells more, and some may tell less"
         )
     if facts["step_ms"] is None:
         yield "each event is one step of the model, however much time lies between two events"

@@ -33,7 +33,7 @@ from stream.protocol.logbook import Logbook
 from stream.protocol.observer import Observers
 from stream.protocol.ports import Pipeline, UserStore
 from stream.protocol.publish import Topics
-from stream.state import row_bytes
+from stream.state import codes_of, row_bytes
 from stream.stores.memory import MemoryStore
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
 from stream.windows.pipeline import WindowPipeline
@@ -84,7 +84,7 @@ def _job(opened: Opened, connection: Connection, meter: Meter) -> Job:
     stores: dict[int, UserStore] = {}
     return Job(
         plan=plan_of(opened, connection),
-        codec=rows_of(opened.settings, opened.model.chain.size, opened.model.tag),
+        codec=rows_of(opened.settings, opened.model.chain.size, opened.model.tag, opened.promise.policy.listed),
         control=lambda raw: control_of(opened, raw),
         pipelines=lambda raw: pipelines_of(opened, raw),
         observer=Observers([MeterObserver(meter, lambda partition: stores[partition].all_heads()), Logbook()]),
@@ -120,7 +120,7 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
         topics=Topics(kafka.raw_topic, kafka.released_topic, kafka.dead_letter_topic, settings.changelog_topic),
         instance_id=kafka.group_instance or f"{settings.pipeline.name}-{gethostname()}",
         record_bytes=settings.record.max_bytes,
-        row_bytes=row_bytes(opened.model.chain.size, words_of(opened.settings)),
+        row_bytes=bytes_of_a_row(opened),
         replication_factor=kafka.replication_factor,
         session_timeout_ms=kafka.session_timeout,
         drain_seconds=settings.limits.drain / 1000,
@@ -130,6 +130,10 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
             room_records=max(LaneLimits().room_records, 2 * settings.limits.max_block_records),
         ),
     )
+
+
+def bytes_of_a_row(opened: Opened) -> int:
+    return row_bytes(codes_of(opened.model.chain.size, opened.promise.policy.listed), words_of(opened.settings))
 
 
 def control_of(opened: Opened, raw: TopicFacts) -> Control:
@@ -151,7 +155,12 @@ def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
 
     They share one bench: a block is prepared without a pause, so never two at once.
     """
-    bench = new_bench(opened.model.chain.size, opened.model.alphabet.size, opened.promise.distance)
+    bench = new_bench(
+        opened.model.chain.size,
+        opened.model.alphabet.size,
+        opened.promise.distance,
+        listed=opened.promise.policy.listed > 0,
+    )
     kind = PartitionPipeline if opened.promise.windows is None else WindowPipeline
 
     def of_partition(partition: int) -> Pipeline:
@@ -170,7 +179,7 @@ def _meter_settings(opened: Opened) -> MeterSettings:
         epsilon=policy.epsilon,
         upper_budget=policy.budget,
         lower_budget=policy.budget,
-        row_bytes=row_bytes(opened.model.chain.size, words_of(opened.settings)),
+        row_bytes=bytes_of_a_row(opened),
         version=version_of(DISTRIBUTION),
         near_share=settings.metrics.near_budget,
         small_count_floor=settings.metrics.small_count_floor,

@@ -84,6 +84,8 @@ def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: s
     }
     if settings.model.step is not None:  # a pipeline without a clock keeps the fingerprint that it has always had
         decides["clock"] = {"step": settings.model.step, "most": settings.model.most}
+    if settings.model.listed is not None:
+        decides["listed"] = settings.model.listed
     if distance_digest:
         decides["distance"] = distance_digest
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

@@ -141,6 +141,13 @@ class ModelSettings(Section):
         default=1_000,
         description="where step is a duration, the most steps between two events, however long the silence",
     )
+    listed: Annotated[int, Field(ge=1, le=2_000)] | None = Field(
+        default=None,
+        description=(
+            "of a model with a tail: how many entries of a belief are kept by themselves, 8 bytes each; the others are "
+            "one multiple of the tail. Without it 2,000 where there are more than 4,096 values, and otherwise all"
+        ),
+    )
 
 
 class MechanismSettings(Section):

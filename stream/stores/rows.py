@@ -10,21 +10,24 @@ from stream.protocol.ports import Codes, Heads
 
 
 class StateRows:
-    """`stream.state` for one alphabet and one model: rows written under another model are not readable."""
+    """`stream.state` for one alphabet and one model: rows written under another model are not readable.
 
-    def __init__(self, symbols: int, tag: int) -> None:
+    `symbols` is how many codes a row has; `words` and `listed` decide the version of the layout.
+    """
+
+    def __init__(self, symbols: int, tag: int, words: int = state.HEAD_WORDS, *, listed: bool = False) -> None:
         self.symbols = symbols
-        self._tag = tag
+        self._tag, self._words, self._listed = tag, words, listed
 
     def from_rows(self, rows: Sequence[bytes]) -> tuple[Heads, Codes, NDArray[np.bool_]]:
-        heads, codes, verdicts = state.from_rows(rows, self.symbols, self._tag)
+        heads, codes, verdicts = state.from_rows(rows, self.symbols, self._tag, self._words, self._listed)
         readable = verdicts == state.Unreadable.FINE
         if not readable.all():
-            heads[~readable], codes[~readable] = state.new_users(int((~readable).sum()), self.symbols)
+            heads[~readable], codes[~readable] = self.new_users(int((~readable).sum()))
         return heads, codes, readable
 
     def to_rows(self, heads: Heads, codes: Codes) -> list[bytes]:
         return state.to_rows(heads, codes)
 
     def new_users(self, count: int) -> tuple[Heads, Codes]:
-        return state.new_users(count, self.symbols)
+        return state.new_users(count, self.symbols, self._words)

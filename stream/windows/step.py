@@ -227,7 +227,7 @@ class WindowStep:
     def _keep(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
         """Each position may have rounded as much as a prediction does."""
         drift = DRIFT_UNKNOWN if drift >= DRIFT_UNKNOWN else min(drift + length * drifts.OF_DOUBLES, DRIFT_UNKNOWN)
-        keep_belief(self._bench, head, codes, drift, True)
+        keep_belief(self._chain, self._bench, head, codes, drift, True)
 
 
 def _flags(head: Integers) -> int:

@@ -13,6 +13,7 @@ FOLDER = Path(stream.audit.__file__ or "").parent
 ENGINE = (
     "mechanisms",
     "beliefs.forward",
+    "beliefs.listed",
     "beliefs.rounding",
     "beliefs.ledger",
     "beliefs.belief",

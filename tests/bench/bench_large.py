@@ -1,0 +1,135 @@
+"""Events a second over tens of thousands of values, on one core without a broker: `advance` in a loop.
+
+    PYTHONPATH=. python tests/bench/bench_large.py --values 41270 --events 3000
+
+Values follow the model. Each line is one model: how many entries its rows name, and how many states these lead to. The
+last column is the agreement where rows keep every entry. With the folder of the Kosarak click-stream in
+SOTTOVOCE_DATA, two more lines are models learnt from half of its sessions, told of the other half.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from step_help import Run, events_of, part, policy_of
+from tail_models import zipf_chain
+
+from beliefs.chain import Chain, named_row, start_law, tail_law
+from beliefs.listed import entries_listed
+from mechanisms.contract import DRIFT_UNITS_PER_NAT, DRIFT_UNKNOWN
+from stream.policy import Events
+from stream.state import codes_of, drift_of, row_bytes
+
+_ITEMS = 41_270
+_USERS = 50
+_WARM = 2 * _USERS
+
+
+def true_values(chain: Chain, events: Events, seed: int = 5) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Paths of the chain, one for each user."""
+    source = np.random.default_rng(seed)
+    reached, values = np.full(_USERS, -1), np.zeros(events.slot.shape[0], dtype=np.int64)
+    first, tail = np.cumsum(chain.start), np.cumsum(chain.tail)
+    for i, user in enumerate(events.slot.tolist()):
+        point, state = source.random(), int(reached[user])
+        if state < 0:
+            place = np.searchsorted(first, point * first[-1], side="right")
+        elif point < chain.left[state]:
+            place = np.searchsorted(tail, source.random() * tail[-1], side="right")
+        else:
+            columns, masses = chain.named(state)
+            sums = np.cumsum(masses)
+            place = columns[np.searchsorted(sums, source.random() * sums[-1], side="right")]
+        values[i] = reached[user] = int(place)
+    return values
+
+
+def clicks(folder: Path) -> list[list[int]]:
+    """Sessions of the click-stream, the items numbered from 0."""
+    with gzip.open(folder / "kosarak-first-36680.dat.gz", "rt", encoding="ascii") as lines:
+        return [[int(item) - 1 for item in line.split()] for line in lines]
+
+
+def learnt_chain(sessions: list[list[int]], size: int, reach: int, doubt: float = 5.0) -> Chain:
+    """Rows name what followed, as far as it is among the `reach` most frequent; the tail is how frequent items are."""
+    followed: dict[int, Counter[int]] = {}
+    items = Counter(item for session in sessions for item in session)
+    frequent = {item for item, _ in items.most_common(reach)}
+    for session in sessions:
+        for before, after in pairwise(session):
+            followed.setdefault(before, Counter())[after] += 1
+    rows = []
+    for x in range(size):
+        counts = followed.get(x, Counter())
+        total = sum(counts.values()) + doubt
+        named = sorted((y, n / total) for y, n in counts.items() if y in frequent)
+        rows.append(named_row([y for y, _ in named], [p for _, p in named], f"rows[{x}]", size))
+    tail = np.array([items[x] + 0.1 for x in range(size)])
+    tail = tail / tail.sum()
+    return Chain.from_tail(start_law(tail, "start", size), tail_law(tail, "tail", size), rows)
+
+
+def of_clicks(folder: Path, size: int, reach: int, count: int, epsilon: float) -> str:
+    """Learnt from every other session, told of the others' clicks, one user a session."""
+    sessions = clicks(folder)
+    chain = learnt_chain(sessions[::2], size, reach)
+    told = [(user, item) for user, session in enumerate(sessions[1::2]) for item in session][: _WARM + count]
+    slot, symbol = (np.array(column, dtype=np.int64) for column in zip(*told, strict=True))
+    offset = np.arange(len(told), dtype=np.int64)
+    return line_of(chain, Events(slot, offset, offset, symbol), int(slot.max()) + 1, reach, epsilon)
+
+
+def of_zipf(size: int, reach: int, named: int, count: int, epsilon: float) -> str:
+    chain = zipf_chain(size, named=named, reach=reach)
+    events = events_of(_WARM + count, _USERS, size)
+    return line_of(chain, events._replace(symbol=true_values(chain, events)), _USERS, reach, epsilon)
+
+
+def line_of(chain: Chain, events: Events, users: int, reach: int, epsilon: float) -> str:
+    listed = entries_listed(None, chain.size, chain.has_tail)
+    run = Run(policy_of("optimal", epsilon, listed=listed), chain, users=users)
+    run.block(part(events, 0, _WARM))
+    count = events.slot.shape[0]
+    begun = perf_counter()
+    releases = run.block(part(events, _WARM, count))
+    seconds = perf_counter() - begun
+    worst = int(drift_of(run.heads).max())
+    drift = "unknown" if worst == DRIFT_UNKNOWN else f"{worst / DRIFT_UNITS_PER_NAT:.2g}"
+    agreement = float((releases.symbol == events.symbol[_WARM:]).mean())
+    most = int(max(releases.upper.max(), releases.lower.max()))
+    assert most <= run.policy.epsilon
+    whole = Run(policy_of("optimal", epsilon), chain, users=users).block(events)
+    return (
+        f"{chain.size:>7} {chain.data.size:>9} {reach:>7} {row_bytes(codes_of(chain.size, listed)):>6} "
+        f"{(count - _WARM) / seconds:>9.0f} {drift:>9} {agreement:>9.3f} "
+        f"{float((whole.symbol == events.symbol)[_WARM:].mean()):>9.3f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--values", type=int, default=41_270)
+    parser.add_argument("--events", type=int, default=3_000)
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    chosen = parser.parse_args()
+    print(" values     named reached  bytes  events/s     drift agreement  unlisted")
+    for reach, named in ((1_500, 6), (1_500, 12), (chosen.values, 6), (chosen.values, 12)):
+        print(of_zipf(chosen.values, min(reach, chosen.values), named, chosen.events, chosen.epsilon), flush=True)
+    folder = os.environ.get("SOTTOVOCE_DATA")
+    for reach in (1_900, _ITEMS) if folder else ():
+        print(of_clicks(Path(str(folder)), _ITEMS, reach, chosen.events, chosen.epsilon), flush=True)
+
+
+if __name__ == "__main__":
+    main()
