@@ -79,10 +79,14 @@ USUAL: dict[str, Any] = {
 }
 
 
-def settings_of(**changes: Any) -> Settings:
+def settings_text(**changes: Any) -> str:
     wanted = {**USUAL, **changes}
     wanted["windows"] = f"window: {wanted['windows']}\n" if wanted["windows"] else ""
-    return parse_settings(SETTINGS.format(**wanted).encode(), Path("audit.yaml"))
+    return SETTINGS.format(**wanted)
+
+
+def settings_of(**changes: Any) -> Settings:
+    return parse_settings(settings_text(**changes).encode(), Path("audit.yaml"))
 
 
 def model_of(symbols: int, *, sparse: bool = False, alphabet: Alphabet | None = None) -> Model:
@@ -197,7 +201,7 @@ def _inputs(alphabet: Alphabet, events: int, users: int, partition: int) -> list
 def _carry_out(
     finished: Run, pipeline: AnyPipeline, store: MemoryStore, partition: int, inputs: Sequence[Kept]
 ) -> None:
-    changelog = finished.topics.logs[CHANGELOG][partition]
+    changelog = finished.topics.logs[finished.settings.changelog_topic][partition]
     owner = finished.task().owner
     control = {"pipeline": owner.pipeline, "topic_id": str(TOPIC_ID), "policy": owner.policy, "model": owner.model}
     _append(changelog, [Outgoing(b"c", orjson.dumps(control), START_MS)])

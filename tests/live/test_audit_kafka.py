@@ -13,7 +13,7 @@ from typing import Any
 
 import live_kafka
 import pytest
-from audit_world import SETTINGS, USUAL, Kept, Run, run, with_value
+from audit_world import Kept, Run, run, settings_text, with_value
 from broker import Broker
 from live_writing import write_transaction
 
@@ -61,7 +61,7 @@ async def stage(broker: Broker, tmp_path: Path) -> AsyncIterator[Stage]:
     finished = run(4, events=1200, users=12, partitions=2, name=name)
     (tmp_path / "model.json").write_bytes(serialise(finished.model.alphabet, finished.model.chain, {}))
     file = tmp_path / "audit.yaml"
-    file.write_text(SETTINGS.format(**{**USUAL, "name": name, "broker": broker.bootstrap}))
+    file.write_text(settings_text(name=name, broker=broker.bootstrap))
     topics = list(finished.topics.logs)
     for topic in topics:
         await live_kafka.create_topic(broker.bootstrap, topic, partitions=2)
