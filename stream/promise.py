@@ -43,6 +43,12 @@ class WindowRules:
     back: ChainArrays = field(repr=False)
     whole: bool = False
 
+    def is_beyond(self, time: int, first: int) -> bool:
+        """Whether an event of this time belongs to a later stretch than a window that began at `first`. A late event
+        belongs to no earlier one: it joins the window that its user has reached.
+        """
+        return self.stretch > 0 and time // self.stretch > first // self.stretch
+
 
 @dataclass(frozen=True)
 class Promise:

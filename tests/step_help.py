@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -83,3 +84,14 @@ def events_of(count: int, users: int, size: int, seed: int = 0, first_offset: in
 
 def part(events: Events, start: int, end: int) -> Events:
     return Events(*(array[start:end].copy() for array in events))
+
+
+def column_of(run: Run, symbol: int) -> list[Fraction]:
+    """The integers of the channel that the last event went through, read from the rows."""
+    work = run.bench.work
+    place = work.head[: work.size[0]].tolist().index(symbol)
+    column = []
+    for x in range(run.chain.symbols):
+        registry.row(run.policy.mechanism, x, run.bench.belief, work)
+        column.append(Fraction(int(work.row[place])))
+    return column

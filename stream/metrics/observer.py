@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
@@ -10,15 +9,12 @@ from stream.errors import Fenced, PublishFailed
 from stream.metrics.meter import BlockCounts, Meter
 from stream.protocol.effects import BlockReport
 from stream.protocol.inputs import InputBlock
+from stream.protocol.limits import wall_clock_ms
 from stream.protocol.observer import Recovery
 from stream.protocol.ports import Heads
 
 # Within a block the delay falls evenly from the first record to the last, so 64 of them draw the curve.
 _LATENCY_SAMPLES: Final = 64
-
-
-def _wall_clock_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class MeterObserver:
@@ -28,7 +24,7 @@ class MeterObserver:
         self,
         meter: Meter,
         users_of: Callable[[int], Iterable[Heads]],
-        wall_clock_ms: Callable[[], int] = _wall_clock_ms,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
     ) -> None:
         self._meter = meter
         self._users_of = users_of

@@ -87,16 +87,18 @@ class Session:
         await self._producer.start()
         committed = await self._world.source.committed(self._partition)
         await load(self._world.changelog, self._partition, self._store, self._world.codec, self._world.observer)
-        self._pipeline.adopt(self._store)
+        waiting = self._pipeline.adopt(self._store)
         await self._check_owner(committed)
         await self._align_group(committed)
-        await self.resume(self._world.clock() - started, start)
+        await self._serve(waiting, self._world.clock() - started, start)
 
-    async def resume(self, seconds: float = 0.0, start: int | None = None) -> None:
-        """Take records again, starting where the last commit ended; beliefs from `start` on were read in `seconds`."""
-        if self._lane is not None:
-            return
-        waiting = self._pipeline.adopt(self._store)
+    async def resume(self) -> None:
+        """Take records again, starting where the last commit ended."""
+        if self._lane is None:
+            await self._serve(self._pipeline.adopt(self._store))
+
+    async def _serve(self, waiting: int, seconds: float = 0.0, start: int | None = None) -> None:
+        """Take records, while so many wait in windows; beliefs from `start` on were read in `seconds`."""
         lane = Lane(
             self._partition,
             producer=self._producer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from stream.windows.held import NEVER, WAITING, Unsealable, head_of
+from stream.windows.held import NEVER, WAITING, readable_head
 
 
 class WindowDeadlines:
@@ -27,11 +27,8 @@ class WindowDeadlines:
         self._due.pop(user, None)
         if record is None:
             return
-        try:
-            head = head_of(record)
-        except Unsealable:
-            return
-        if head.kind == WAITING and head.due != NEVER:
+        head = readable_head(record)
+        if head is not None and head.kind == WAITING and head.due != NEVER:
             self._due[user] = head.due
             heapq.heappush(self._order, (head.due, user))
             if len(self._order) > 64 + 2 * len(self._due):  # most entries are of windows that closed by themselves

@@ -82,6 +82,14 @@ def head_of(record: bytes) -> Head:
     return Head._make(_HEAD.unpack_from(record))
 
 
+def readable_head(record: bytes) -> Head | None:
+    """None where the head cannot be read."""
+    try:
+        return head_of(record)
+    except Unsealable:
+        return None
+
+
 class Seals:
     """Seals and opens the held records of one partition."""
 

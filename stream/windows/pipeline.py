@@ -30,7 +30,7 @@ from stream.protocol.ports import Codes, Heads, UserStore
 from stream.records.columns import ColumnWriter
 from stream.state import HEAD_WORDS, Word
 from stream.windows.deadlines import WindowDeadlines
-from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of
+from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of, readable_head
 from stream.windows.outbox import Changes, Outbox
 from stream.windows.step import OpenWindow, Told, WindowStep
 
@@ -70,7 +70,7 @@ class WindowPipeline:
 
     def adopt(self, store: UserStore) -> int:
         """Take over what is held; every key that it was sealed with must be there."""
-        heads = [head_of(record) for _, record in store.held() if _is_readable(record)]
+        heads = [head for _, record in store.held() if (head := readable_head(record)) is not None]
         missing = {head.epoch for head in heads if not self._seals.has(head.epoch)}
         if missing:
             raise StateRefused(
@@ -156,9 +156,9 @@ class WindowPipeline:
 
     def _take_one(self, user: _User, event: Waiting, coins: Coins, outbox: Outbox) -> None:
         rules = self._rules
-        if user.opened is not None and (not rules.natural or self._is_beyond(event, user.opened.time)):
+        if user.opened is not None and (not rules.natural or rules.is_beyond(event.time, user.opened.time)):
             self._end(user)
-        if user.waiting and (rules.natural or self._is_beyond(event, user.waiting[0].time)):
+        if user.waiting and (rules.natural or rules.is_beyond(event.time, user.waiting[0].time)):
             self._close(user, outbox)
         user.head[Word.WATERMARK] = event.offset
         user.changed = True
@@ -168,13 +168,6 @@ class WindowPipeline:
         user.waiting.append(event)
         if len(user.waiting) >= rules.events or self._step.is_stopped(user.head):
             self._close(user, outbox)
-
-    def _is_beyond(self, event: Waiting, first: int) -> bool:
-        """Whether the event belongs to a later stretch of event time than the window that began with `first`. A late
-        event belongs to no earlier one: it joins the window that its user has reached.
-        """
-        stretch = self._rules.stretch
-        return stretch > 0 and event.time // stretch > first // stretch
 
     def _release_next(self, user: _User, event: Waiting, coins: Coins, outbox: Outbox) -> None:
         step = int(user.head[Word.STEPS]) + 1
@@ -225,11 +218,3 @@ class WindowPipeline:
 
 def _stacked(heads: list[Integers]) -> Heads:
     return np.array(heads, dtype=np.int64).reshape(len(heads), HEAD_WORDS)
-
-
-def _is_readable(record: bytes) -> bool:
-    try:
-        head_of(record)
-    except Unsealable:
-        return False
-    return True

@@ -63,7 +63,7 @@ def _windows(times: Integers, rules: WindowRules, places: list[int]) -> list[tup
         time = int(times[place])
         due = time + rules.deadline
         upcoming = int(times[following]) if following >= 0 else due + 1
-        beyond = rules.stretch > 0 and upcoming // rules.stretch > int(times[held[0]]) // rules.stretch
+        beyond = rules.is_beyond(upcoming, int(times[held[0]]))
         if len(held) == rules.events or beyond or upcoming > due:
             end = time if len(held) == rules.events else min(upcoming, due)
             windows.append((np.array(held, dtype=np.int64), end))
@@ -83,7 +83,7 @@ def _one_by_one(
     opened: OpenWindow | None = None
     for place in places.tolist():
         time, symbol = int(events.time[place]), int(events.symbol[place])
-        if opened is not None and rules.stretch > 0 and time // rules.stretch > opened.time // rules.stretch:
+        if opened is not None and rules.is_beyond(time, opened.time):
             step.end(head, codes, opened)
             opened = None
         windows += opened is None

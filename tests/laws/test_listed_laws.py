@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from step_help import Run, events_of, part, policy_of
+from step_help import Run, column_of, events_of, part, policy_of
 from tail_models import zipf_chain
 
 from beliefs.chain import Chain
@@ -51,15 +51,6 @@ class Exact:
         marginal = sum(b * a for b, a in zip(self.belief, column, strict=True)) / sum(self.belief)
         self.belief = [b * a for b, a in zip(self.belief, column, strict=True)]
         return max(column) / marginal, marginal / min(column)
-
-
-def column_of(run: Run, symbol: int) -> list[Fraction]:
-    work, column = run.bench.work, []
-    place = work.head[: work.size[0]].tolist().index(symbol)
-    for x in range(run.chain.size):
-        registry.row(run.policy.mechanism, x, run.bench.belief, work)
-        column.append(Fraction(int(work.row[place])))
-    return column
 
 
 def distance_to(run: Run, exact: list[Fraction]) -> Decimal:

@@ -10,7 +10,7 @@ import pytest
 from context_models import DETOUR, law_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from step_help import Run, events_of, part, policy_of, sticky_chain
+from step_help import Run, column_of, events_of, part, policy_of, sticky_chain
 from test_step_laws import BOUNDED, log_units
 
 from beliefs import belief as definition
@@ -20,7 +20,6 @@ from beliefs.clock import LEAST_MASS, carry_over
 from beliefs.contexts import chain_of
 from beliefs.forward import predict_into
 from beliefs.rounding import UNITS_PER_NAT, budget_units
-from mechanisms import registry
 from mechanisms.contract import DRIFT_UNKNOWN
 from stream import drift as drifts
 from stream.policy import RELEASED, Events, new_bench
@@ -66,17 +65,6 @@ class Exact:
         chance = sum(b * a for b, a in zip(law, column, strict=True))
         self.belief = definition.condition(self.belief, definition.lifted(column, self.symbol_of))
         return max(column) / chance, chance / min(column)
-
-
-def column_of(run: Run, symbol: int) -> list[Fraction]:
-    """The integers of the channel that the last event went through, read from the rows."""
-    work = run.bench.work
-    place = work.head[: work.size[0]].tolist().index(symbol)
-    column = []
-    for x in range(run.chain.symbols):
-        registry.row(run.policy.mechanism, x, run.bench.belief, work)
-        column.append(Fraction(int(work.row[place])))
-    return column
 
 
 def assert_within_drift(run: Run, exact: list[Fraction]) -> None:

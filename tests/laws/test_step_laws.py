@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from step_help import Run, events_of, part, policy_of, sticky_chain
+from step_help import Run, column_of, events_of, part, policy_of, sticky_chain
 
 from beliefs import belief as definition
 from beliefs.chain import Chain
@@ -53,17 +53,6 @@ class Exact:
         marginal = sum(b * a for b, a in zip(self.belief, column, strict=True))
         self.belief = definition.condition(self.belief, column)
         return max(column) / marginal, marginal / min(column)
-
-
-def column_of(run: Run, symbol: int) -> list[Fraction]:
-    """The integers of the channel that the last event went through, read from the rows."""
-    work = run.bench.work
-    place = work.head[: work.size[0]].tolist().index(symbol)
-    column = []
-    for x in range(run.chain.size):
-        registry.row(run.policy.mechanism, x, run.bench.belief, work)
-        column.append(Fraction(int(work.row[place])))
-    return column
 
 
 CHAINS = {
