@@ -124,16 +124,20 @@ def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Pr
 
 
 def _check_radius(settings: Settings, file: Path, problems: list[Problem]) -> None:
-    """A radius withholds part of an epsilon that depends on the beliefs; nothing else has a use for it."""
+    """A radius or an error of the chain withholds part of an epsilon that depends on the beliefs; nothing else has a
+    use for it.
+    """
     name = settings.mechanism.name
     mechanism = MECHANISMS[name]
-    if settings.mechanism.radius == 0 or (mechanism.holds_epsilon and mechanism.row_epsilons > 1):
+    if mechanism.holds_epsilon and mechanism.row_epsilons > 1:
         return
     why = "keeps epsilon whatever a reader believes" if mechanism.holds_epsilon else "keeps no epsilon for any reader"
-    found = f"{settings.mechanism.radius:g} beside {name}, which {why}"
-    allowed = "a radius for a mechanism whose bound depends on the beliefs: optimal, marginal_preserving or near"
+    allowed = "a mechanism whose bound depends on the beliefs: optimal, marginal_preserving or near"
     fix = "remove it" if mechanism.holds_epsilon else "remove it, or write name: optimal"
-    problems.append(_problem(file, ("mechanism", "radius"), found, allowed, fix))
+    for place in ("radius", "chain_error"):
+        if (amount := getattr(settings.mechanism, place)) > 0:
+            found = f"{amount:g} beside {name}, which {why}"
+            problems.append(_problem(file, ("mechanism", place), found, allowed, fix))
 
 
 def exceeds_epsilon(name: str, epsilon: float, chain: Chain, step: int | None = None) -> bool:

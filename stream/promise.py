@@ -9,7 +9,7 @@ from typing import Final
 from beliefs.alphabet import Alphabet
 from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
-from beliefs.leakage.robust import withheld_units
+from beliefs.leakage.robust import chain_error_units, one_step_units, withheld_units
 from beliefs.listed import entries_listed
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
@@ -134,7 +134,7 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
     """The policy in units: epsilon and the budget are rounded down."""
     mechanism = MECHANISMS[settings.mechanism.name]
     epsilon = budget_units(settings.mechanism.epsilon)
-    shift = withheld_units(epsilon, settings.mechanism.radius)
+    shift = withheld_in_all(settings, model, epsilon)
     return Policy(
         mechanism=mechanism.code,
         holds_epsilon=mechanism.holds_epsilon,
@@ -149,3 +149,19 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
         shift=shift,
         listed=listed_by(settings, model),
     )
+
+
+def withheld_in_all(settings: Settings, model: Model, epsilon: int) -> int:
+    """What is withheld of epsilon for readers who believe something else; half of it covers everybody."""
+    most = epsilon - epsilon // 2
+    return min(most, withheld_units(epsilon, settings.mechanism.radius) + apart_units(settings, model))
+
+
+def apart_units(settings: Settings, model: Model) -> int:
+    """How far readers whose model is off by `mechanism.chain_error` may be from what is believed about one release."""
+    error = settings.mechanism.chain_error
+    apart = chain_error_units(error, model.chain.contraction, model.chain.span)
+    if settings.window is None:
+        return apart
+    gap = one_step_units(error) if settings.model.step is None else 2 * apart
+    return apart + (settings.window.events - 1) * gap

@@ -54,7 +54,8 @@ record:
   public: [$.battery]
   headers: [trace]
 model: {{file: model.json, step: {step}, most: {most}{listed}}}
-mechanism: {{name: {mechanism}, epsilon: {epsilon}, radius: {radius}, accept_unbounded: true}}
+mechanism:
+  {{name: {mechanism}, epsilon: {epsilon}, radius: {radius}, chain_error: {chain_error}, accept_unbounded: true}}
 {windows}budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
 keys: {{file: keys.json}}
 admin: {{port: 0}}
@@ -68,6 +69,7 @@ USUAL: dict[str, Any] = {
     "mechanism": "optimal",
     "epsilon": 1.0,
     "radius": 0,
+    "chain_error": 0,
     "nats": 4,
     "window": "1m",
     "when_spent": "forecast",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
+from beliefs.chain import CONTRACTION_ONE
 from beliefs.checks import Invalid
-from beliefs.rounding import UNITS_PER_NAT
+from beliefs.rounding import INFINITE, UNITS_PER_NAT
 
 # The formulas take a dozen roundings of numbers of about their own size.
 _OUTWARD = 2.0**-48
@@ -49,6 +51,24 @@ def withheld_units(epsilon: int, radius: float) -> int:
         middle = (safe + unsafe) // 2
         safe, unsafe = (middle, unsafe) if _keeps(middle, epsilon, radius) else (safe, middle)
     return epsilon - safe
+
+
+def chain_error_units(error: float, contraction: int, span: int) -> int:
+    """How far beliefs under two chains may come apart, in units of Hilbert's metric, when each start and transition
+    probability of one is within exp(+-error) of the other's; `contraction` and `span` are the first one's.
+    """
+    _require(error, 0.0)
+    if error == 0.0:
+        return 0
+    if contraction >= CONTRACTION_ONE:
+        return INFINITE
+    step = one_step_units(error)
+    return min(INFINITE, -(-step * span * CONTRACTION_ONE // (CONTRACTION_ONE - contraction)) + (span - 1) * step)
+
+
+def one_step_units(error: float) -> int:
+    """What one step of a chain may add to that."""
+    return math.ceil(2 * Fraction(error) * UNITS_PER_NAT)
 
 
 def _keeps(design: int, epsilon: int, radius: float) -> bool:

@@ -118,6 +118,23 @@ def withheld(epsilon: int, radius: float) -> int:
     return epsilon - enough
 
 
+def wrong_model(error: float, contraction: int, span: int, values: int, *, by_clock: bool) -> int:
+    """How far apart what two models expect of one release of so many values may be, when all their probabilities are
+    within exp(+-error) of one another; in units. A belief forgets all but contraction/2^32 of that in a span.
+
+    A span that finds d leaves contraction d + span 2 error, the steps of an unfinished one add 2 error each; so does
+    each further value of a release, or by the clock, twice what beliefs may be apart.
+    """
+    if error == 0:
+        return 0
+    if contraction >= 1 << 32:
+        return UNITS << 20
+    step = math.ceil(Fraction(error) * 2 * UNITS)
+    kept = 1 - Fraction(contraction, 1 << 32)
+    beliefs = math.ceil(step * span / kept) + (span - 1) * step
+    return beliefs + (values - 1) * (2 * beliefs if by_clock else step)
+
+
 def built_for(epsilon: int, level: int, shift: int = 0) -> int:
     """A belief that may be off by less than 2^level drift steps costs that much of epsilon, and so does a shift, but
     both together never more than half of it.

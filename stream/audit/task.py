@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from beliefs.distance import EQUAL
 from beliefs.model_file import Model
-from stream.audit.amounts import constants_by_level, units_within, withheld
+from stream.audit.amounts import constants_by_level, units_within, withheld, wrong_model
 from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
@@ -55,8 +55,8 @@ def public_of(settings: Settings, model: Model) -> Public:
     mechanism = OPTIMAL if name == "near" and distance.kind == EQUAL else MECHANISMS[name]
     fingerprint = policy_fingerprint(settings, model.digest, digest)
     epsilon = units_within(settings.mechanism.epsilon)
-    shift = withheld(epsilon, settings.mechanism.radius)
     law = law_of(model.chain)
+    shift = _shift(settings, law, epsilon)
     listed = listed_of(settings.model.listed, model.chain.size, law.tail)
     return Public(
         form=Form(
@@ -89,6 +89,15 @@ def public_of(settings: Settings, model: Model) -> Public:
         distance=distance,
         listed=listed,
     )
+
+
+def _shift(settings: Settings, law: Law, epsilon: int) -> int:
+    """Withheld for readers whose beliefs or whose model are off; never more than half of epsilon, rounded up."""
+    mechanism, window = settings.mechanism, settings.window
+    values = 1 if window is None else window.events
+    by_clock = settings.model.step is not None
+    apart = wrong_model(mechanism.chain_error, law.contraction, law.span, values, by_clock=by_clock)
+    return min(withheld(epsilon, mechanism.radius) + apart, epsilon - epsilon // 2)
 
 
 def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows | None:

@@ -15,6 +15,7 @@ from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
+from stream.promise import apart_units
 from stream.settings.model import DEFAULT_DEADLINE_MS, WindowSettings
 
 
@@ -57,6 +58,8 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "epsilon": epsilon,
         "factor": math.exp(epsilon),
         "radius": settings.mechanism.radius,
+        "chain_error": settings.mechanism.chain_error,
+        "apart": apart_units(settings, opened.model) / UNITS_PER_NAT,
         "built_for": built,
         "holds_epsilon": policy.holds_epsilon,
         "belief_floor": belief_floor(epsilon),

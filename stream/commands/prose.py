@@ -95,8 +95,8 @@ def _promise(facts: Mapping[str, Any]) -> str:
         )
         if window is not None:
             yield from _window_lines(window, facts["single"])
-        if facts["radius"]:
-            yield from _radius_lines(facts)
+        if facts["radius"] or facts["chain_error"]:
+            yield from _reader_lines(facts)
         elif facts["worst_under_any_model"] == epsilon:
             yield (
                 "the same against somebody whose model is a better one than yours, whatever they know: any two values "
@@ -113,19 +113,35 @@ def _promise(facts: Mapping[str, Any]) -> str:
     return _section(title, lines())
 
 
-def _radius_lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Whom the radius covers, what that costs, and what is left for all others."""
-    window, most = facts["release_window"], facts["worst_under_any_model"]
-    about = "a user's next value" if window is None else "the values of a user's next window together"
-    yield (
-        f"the same against every reader whose belief about {about}, whenever something is released, differs from the "
-        f"model's by at most {facts['radius']:g} in total variation (mechanism.radius); for that it is built for "
-        f"{facts['built_for']:.4g} nats, and what is charged holds for all of these readers"
-    )
+def _reader_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Whom the radius and the error of the chain cover, what that costs, and what is left for all others."""
+    window, most, built = facts["release_window"], facts["worst_under_any_model"], facts["built_for"]
+    if facts["chain_error"]:
+        yield (
+            "the same against every reader whose model gives each start and transition probability within a factor of "
+            f"{math.exp(facts['chain_error']):.4g} of this one's, either way (mechanism.chain_error); what they expect "
+            f"{_apart(facts)}"
+        )
+    if facts["radius"]:
+        about = "a user's next value" if window is None else "the values of a user's next window together"
+        whose = "model's, or from that of such a reader," if facts["chain_error"] else "model's"
+        yield (
+            f"the same against every reader whose belief about {about}, whenever something is released, differs from "
+            f"the {whose} by at most {facts['radius']:g} in total variation (mechanism.radius)"
+        )
+    yield f"for that it is built for {built:.4g} nats, and what is charged holds for all of these readers"
     yield (
         f"against a reader who is further away, whatever they know: at most {math.exp(most):.3g} times "
         f"({most:.4g} nats, never more than 2 epsilon)"
     )
+
+
+def _apart(facts: Mapping[str, Any]) -> str:
+    if 2 * facts["apart"] >= facts["epsilon"]:
+        return (
+            "may come so far from what the model expects that it is built for half of epsilon, which covers everybody"
+        )
+    return f"then stays for ever within a factor of {math.exp(facts['apart']):.4g} of what the model expects"
 
 
 def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from beliefs.checks import Invalid
 from beliefs.leakage.losses import concentrated_bound
 from beliefs.leakage.losses import path_losses as losses_of
 from beliefs.leakage.path import path_bound, published_theorem_2
-from beliefs.leakage.robust import robust_epsilon, robust_leak
+from beliefs.leakage.robust import chain_error_units, robust_epsilon, robust_leak
 from beliefs.leakage.whole import Accounts, Following
 from beliefs.rounding import INFINITE, UNITS_PER_NAT, budget_units, nats
 from beliefs.score import Score, alarmed, evidence, new_score, observe
@@ -49,6 +49,14 @@ def ledger(
 def robust(epsilon: float, radius: float) -> Result:
     """The leak when the belief is off by a total variation, and the epsilon to build for."""
     return {"leakage": robust_leak(epsilon, radius), "design": robust_epsilon(epsilon, radius)}
+
+
+def chain_error(transition: Sequence[Vector], error: float, epsilon: float) -> Result:
+    """How far beliefs come apart under chains whose probabilities are within exp(+-error), and what to build for."""
+    chain = chain_of(transition, np.full(len(transition), 1.0 / len(transition)))
+    units = chain_error_units(error, chain.contraction, chain.span)
+    distance = units / UNITS_PER_NAT if units < INFINITE else math.inf
+    return {"distance": distance, "design": max(epsilon / 2.0, epsilon - distance)}
 
 
 def path(times: int, epsilon: float, delta: float) -> Result:

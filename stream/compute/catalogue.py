@@ -74,6 +74,7 @@ CATALOGUE: Mapping[str, Computation] = {
         exactly_one_of=(("likelihoods",), ("mechanism", "epsilon", "released")),
     ),
     "sip.robust": Computation(accounts.robust, (EPSILON, Input("radius", share))),
+    "sip.chain_error": Computation(accounts.chain_error, (TRANSITION, Input("error", nats), EPSILON)),
     "sip.path": Computation(accounts.path, (TIMES, EPSILON, DELTA)),
     "sip.path_losses": Computation(accounts.path_losses, (PRIOR, CHANNEL, TIMES, DELTA)),
     "sip.sliding": Computation(

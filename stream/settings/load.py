@@ -8,7 +8,7 @@ from typing import Any, Final
 from stream.errors import ConfigurationRefused, Problem
 from stream.settings.checks import check_together
 from stream.settings.collect import Collector
-from stream.settings.model import Settings
+from stream.settings.model import MechanismSettings, Settings
 from stream.settings.yaml_lines import Tree, read_tree
 
 # Every field that holds a file or a folder; a relative one is meant beside the settings file.
@@ -76,7 +76,7 @@ def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: s
     decides: dict[str, Any] = {
         "pipeline": settings.pipeline.name,
         "record": settings.record.model_dump(exclude={"protect": {"distance"}}),
-        "mechanism": settings.mechanism.model_dump(exclude=set() if settings.mechanism.radius else {"radius"}),
+        "mechanism": settings.mechanism.model_dump(exclude=_unused(settings.mechanism)),
         **({} if settings.window is None else {"window": settings.window.model_dump()}),
         "budget": settings.budget.model_dump(),
         "model": model_digest,
@@ -90,3 +90,8 @@ def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: s
         decides["distance"] = distance_digest
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).digest()[:8]
+
+
+def _unused(mechanism: MechanismSettings) -> set[str]:
+    """What is 0 is left out: a pipeline without it keeps the fingerprint that it has always had."""
+    return {name for name in ("radius", "chain_error") if getattr(mechanism, name) == 0}

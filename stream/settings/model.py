@@ -176,6 +176,11 @@ class MechanismSettings(Section):
         description="epsilon also holds against readers whose belief about a user's next value, or about the values of "
         "a window, differs from the model's by this much in total variation; 0: readers who know the model",
     )
+    chain_error: Annotated[float, Field(ge=0, le=16, allow_inf_nan=False)] = Field(
+        default=0.0,
+        description="epsilon also holds against readers whose model gives every start and transition probability "
+        "within a factor of e^chain_error of this one's, either way; 0: readers who know the model",
+    )
 
 
 class WindowSettings(Section):

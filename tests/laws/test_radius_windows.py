@@ -26,10 +26,9 @@ from stream.windows.step import Told, WindowStep
 FLOAT = 0.01  # units, as in test_radius_laws.py
 
 
-def released(chain: Chain, length: int, epsilon: float, radius: float, seed: int) -> Told:
-    """The first window of a user, by the engine."""
-    policy = policy_of("optimal", epsilon)
-    policy = policy._replace(shift=withheld_units(policy.epsilon, radius))
+def released(chain: Chain, length: int, epsilon: float, shift: int, seed: int) -> Told:
+    """The first window of a user, by the engine; so many units are withheld."""
+    policy = policy_of("optimal", epsilon)._replace(shift=shift)
     step = WindowStep(policy, chain_arrays(chain), reversed_arrays(chain), new_bench(chain.size))
     head, codes = (rows[0] for rows in new_users(1, chain.size))
     values = np.random.default_rng(seed).integers(chain.size, size=length)
@@ -38,11 +37,15 @@ def released(chain: Chain, length: int, epsilon: float, radius: float, seed: int
     return told
 
 
-def windows_told(chain: Chain, length: int, epsilon: float, radius: float, told: Told) -> tuple[np.ndarray, np.ndarray]:
+def withheld(epsilon: float, radius: float) -> int:
+    return withheld_units(policy_of("optimal", epsilon).epsilon, radius)
+
+
+def windows_told(chain: Chain, length: int, epsilon: float, shift: int, told: Told) -> tuple[np.ndarray, np.ndarray]:
     """For every window of values: its chance under the model, and by how much the release changed it."""
     units = policy_of("optimal", epsilon).epsilon
     law, size = law_of(chain), chain.size
-    windows = window_law.windows_of(Cut(length, 0, False), law, units, withheld_units(units, radius))
+    windows = window_law.windows_of(Cut(length, 0, False), law, units, shift)
     desk, strip, events = new_desk(size, size, equal()), new_strip(size), np.zeros((length, 8), dtype=np.int64)
     strip.rows[:] = np.arange(LONGEST)
     desk.ahead[:] = law.start / law.start.sum()
@@ -79,8 +82,8 @@ def test_nobody_within_the_radius_learns_more_than_the_window_is_charged(
 ) -> None:
     for seed in range(4):
         chain = sticky_chain(size, 0.6, seed)
-        told = released(chain, length, epsilon, radius, seed)
-        chances, ratios = windows_told(chain, length, epsilon, radius, told)
+        told = released(chain, length, epsilon, withheld(epsilon, radius), seed)
+        chances, ratios = windows_told(chain, length, epsilon, withheld(epsilon, radius), told)
         assert float((chances * ratios).sum()) == pytest.approx(1.0, abs=1e-9)
         upper = math.log(ratios.max() / farthest(chances, ratios, radius, up=False))
         lower = math.log(farthest(chances, ratios, radius, up=True) / ratios.min())
@@ -92,8 +95,8 @@ def test_nobody_within_the_radius_learns_more_than_the_window_is_charged(
 def test_without_a_radius_somebody_within_it_learns_more() -> None:
     chain, excess = sticky_chain(2, 0.6, 1), []
     for seed in range(10):
-        told = released(chain, 4, 1.0, 0.0, seed)
-        chances, ratios = windows_told(chain, 4, 1.0, 0.0, told)
+        told = released(chain, 4, 1.0, 0, seed)
+        chances, ratios = windows_told(chain, 4, 1.0, 0, told)
         learnt = math.log(farthest(chances, ratios, 0.1, up=True) / ratios.min())
         excess.append(learnt * UNITS_PER_NAT - told.lower)
     assert max(excess) > 0.05 * UNITS_PER_NAT

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from beliefs.alphabet import Alphabet, Bins, Grid, IntegerRange
 from beliefs.forward import chain_arrays
-from beliefs.leakage.robust import robust_epsilon, withheld_units
-from beliefs.rounding import INFINITE, budget_units, log_units_up
+from beliefs.leakage.robust import chain_error_units, one_step_units, robust_epsilon, withheld_units
+from beliefs.rounding import INFINITE, UNITS_PER_NAT, budget_units, log_units_up
 from mechanisms.contract import constants_table
-from stream.audit.amounts import constants_by_level, exponential, log_units, units_within, withheld
+from stream.audit.amounts import constants_by_level, exponential, log_units, units_within, withheld, wrong_model
 from stream.audit.book import MECHANISMS
 from stream.audit.law import law_of
 from stream.state import new_users
@@ -68,6 +68,38 @@ def test_releases_with_another_radius_are_found() -> None:
     finished = run(10, radius=0.1)
     public = replace(finished.task().public, rules=run(10, radius=0.05).task().public.rules)
     assert "state_differs" in finished.report(public=public).findings.codes()
+
+
+@pytest.mark.parametrize("error", [1e-4, 0.01, 5.0])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_it_agrees_on_what_is_withheld_for_a_wrong_chain(error: float, sparse: bool) -> None:
+    finished = run(10, events=1200, users=12, sparse=sparse, chain_error=error)
+    report = finished.report()
+    assert [finding.as_json() for finding in report.findings] == []
+    assert report.tally.released == finished.outcomes["released"] > 0
+
+
+def test_releases_with_another_chain_error_are_found() -> None:
+    finished = run(10, chain_error=0.001)
+    public = replace(finished.task().public, rules=run(10).task().public.rules)
+    assert "state_differs" in finished.report(public=public).findings.codes()
+
+
+@given(
+    st.floats(min_value=0.0, max_value=16.0),
+    st.integers(0, 2**32),
+    st.integers(1, 16),
+    st.integers(1, 64),
+    st.booleans(),
+)
+def test_how_far_models_come_apart_is_found_alike(
+    error: float, contraction: int, span: int, values: int, by_clock: bool
+) -> None:
+    beliefs = chain_error_units(error, contraction, span)
+    further = 2 * beliefs if by_clock else one_step_units(error)
+    limit = 32 * UNITS_PER_NAT
+    wanted = 0 if error == 0 else beliefs + (values - 1) * further
+    assert min(limit, wrong_model(error, contraction, span, values, by_clock=by_clock)) == min(limit, wanted)
 
 
 @given(st.floats(min_value=1e-6, max_value=32.0), st.floats(min_value=0.0, max_value=1.0, exclude_max=True))

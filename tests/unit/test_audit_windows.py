@@ -44,6 +44,8 @@ def test_the_audit_agrees_with_the_changelog_to_the_last_bit(
         {"nats": "unlimited"},
         {"radius": 0.05},
         {"radius": 0.7, "epsilon": 2.0},
+        {"chain_error": 0.001},
+        {"chain_error": 0.0001, "radius": 0.05, "epsilon": 2.0},
         {"window": "forever", "nats": 9},
         {"window": "3s", "nats": 1.5},
         {"epsilon": 8.0, "nats": 20},

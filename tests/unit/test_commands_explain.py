@@ -83,6 +83,22 @@ def test_a_radius_is_promised_and_paid_for(house: Path) -> None:
     assert "about the values of a user's next window together" in told
 
 
+def test_a_wrong_chain_is_covered_and_paid_for(house: Path) -> None:
+    path = change(house, "epsilon: 1.0", "epsilon: 1.0\n  chain_error: 0.001")
+    facts = json.loads(run("explain", path, "--events-per-day", 5, "--json").stdout)
+    assert 0.002 < facts["apart"] == pytest.approx(1.0 - facts["built_for"], abs=1e-9)
+    told = " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+    assert "probability within a factor of 1.001 of this one's" in told and "then stays for ever within" in told
+    change(house, "chain_error: 0.001", "chain_error: 3\n  radius: 0.05")
+    facts = json.loads(run("explain", path, "--events-per-day", 5, "--json").stdout)
+    assert facts["built_for"] == pytest.approx(0.5, abs=1e-9)
+    told = " ".join(run("explain", path, "--events-per-day", 5).stdout.split())
+    assert (
+        "half of epsilon, which covers everybody" in told and "or from that of such a reader, by at most 0.05" in told
+    )
+
+
+@pytest.mark.parametrize("place", ["radius", "chain_error"])
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -92,11 +108,11 @@ def test_a_radius_is_promised_and_paid_for(house: Path) -> None:
         ("temporal_ldp", "keeps epsilon whatever a reader believes"),
     ],
 )
-def test_a_radius_is_refused_where_it_means_nothing(house: Path, name: str, why: str) -> None:
+def test_a_radius_is_refused_where_it_means_nothing(house: Path, name: str, why: str, place: str) -> None:
     change(house, "name: optimal", f"name: {name}")
-    told = run("validate", change(house, "epsilon: 1.0", "epsilon: 1.0\n  radius: 0.05\n  accept_unbounded: true"))
+    told = run("validate", change(house, "epsilon: 1.0", f"epsilon: 1.0\n  {place}: 0.05\n  accept_unbounded: true"))
     assert told.exit_code == EXIT_REFUSED
-    assert "mechanism.radius" in told.stderr and why in " ".join(told.stderr.split())
+    assert f"mechanism.{place}" in told.stderr and why in " ".join(told.stderr.split())
 
 
 @pytest.mark.parametrize(

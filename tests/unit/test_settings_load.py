@@ -96,6 +96,7 @@ def test_files_are_meant_beside_the_settings_file(tmp_path: Path) -> None:
 RELEASE_CHANGES = [
     ("epsilon: 1.0", "epsilon: 1.5"),
     ("epsilon: 1.0", "epsilon: 1.0\n  radius: 0.05"),
+    ("epsilon: 1.0", "epsilon: 1.0\n  chain_error: 0.05"),
     ("name: optimal", "name: marginal_preserving"),
     ("nats: 10", "nats: 11"),
     ("nats: 10", "nats: unlimited"),
@@ -117,6 +118,7 @@ HOUSE_CHANGES = [
     ("file: keys.json", "environment: KEYS"),
     ("model: model.json", "model: {file: model.json, step: event, most: 7}"),
     ("epsilon: 1.0", "epsilon: 1.0\n  radius: 0"),
+    ("epsilon: 1.0", "epsilon: 1.0\n  chain_error: 0"),
     ("policy_version: 1\n", "policy_version: 1\nlimits: {max_block_records: 7}\nstore: {kind: disk, folder: a}\n"),
     ("policy_version: 1\n", "policy_version: 1 # a comment\nmetrics: {near_budget: 0.5}\n"),
 ]

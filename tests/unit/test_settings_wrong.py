@@ -154,6 +154,7 @@ WRONG = [
     Wrong("epsilon: 1.0", "epsilon: 1.0\n  radius: -0.1", 18, "mechanism.radius", "at least 0"),
     Wrong("epsilon: 1.0", "epsilon: 1.0\n  radius: 1", 18, "mechanism.radius", "below 1"),
     Wrong("epsilon: 1.0", "epsilon: 1.0\n  radius: .nan", 18, "mechanism.radius", "finite"),
+    Wrong("epsilon: 1.0", "epsilon: 1.0\n  chain_error: -1", 18, "mechanism.chain_error", "at least 0"),
     Wrong("nats: 10", "nats: 0.5", 19, "budget.nats", "below mechanism.epsilon"),
     Wrong("nats: 10", "nats: 0", 19, "budget.nats", "unlimited"),
     Wrong("nats: 10", "nats: .inf", 19, "budget.nats", "write unlimited"),
