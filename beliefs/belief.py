@@ -54,7 +54,7 @@ def lifted(likelihood: Sequence[Number], symbol_of: Sequence[int]) -> list[Numbe
     return [likelihood[symbol] for symbol in symbol_of]
 
 
-def rows_of(chain: Chain) -> list[list[tuple[int, float]]]:
-    """A chain's rows as pairs (next state, probability), the form that `predict` takes."""
-    pairs = ((x, chain.row(x)) for x in range(chain.size))
+def rows_of(chain: Chain, step: int = 0) -> list[list[tuple[int, float]]]:
+    """A chain's rows as pairs (next state, probability), the form that `predict` takes, for the step of this number."""
+    pairs = ((x, chain.row(x, step)) for x in range(chain.size))
     return [list(zip(states.tolist(), values.tolist(), strict=True)) for _, (states, values) in pairs]

@@ -8,6 +8,9 @@ the audit included, treats those quotients as the model itself.
 
 `contraction` bounds how much of a relative error in a belief survives one prediction; `chain.md` proves the bound.
 
+A chain may have several phases: the rows of one after the other, each with transitions of its own for the same states.
+The step of number i, counted from 0, is taken with those of phase i modulo their number. `phases.md` proves what holds.
+
 A chain with a tail names a few states in each row and leaves the rest of the row's mass, `left[x]`, to one law for all
 rows: C(x, y) = named(x, y) + left[x] tail[y]. So a chain over tens of thousands of states is small, and whatever leaves
 something to its tail calls nothing impossible. `listed.md` proves what is promised of it.
@@ -43,7 +46,7 @@ class Chain:
 
     `contraction` speaks of `span` predictions in a row. Where `symbol_of` is not the identity, a row leads to one state
     at most for each symbol, and `span` symbols fix the state behind them. `tail` and `left` are empty where there is
-    no tail.
+    no tail. Of a chain in phases `indptr`, `indices`, `data` and `dense` hold the rows of one phase after the other.
     """
 
     size: int
@@ -57,6 +60,7 @@ class Chain:
     span: int
     tail: Vector
     left: Vector
+    phases: int = 1
 
     @classmethod
     def from_dense(cls, start: object, matrix: object) -> Chain:
@@ -98,6 +102,26 @@ class Chain:
         contraction = tail_contraction(tail, left, indptr, indices, data)
         return cls(size, start, indptr, indices, data, dense, contraction, symbol_of, 1, tail, left)
 
+    @classmethod
+    def in_phases(cls, chains: Sequence[Chain]) -> Chain:
+        """One chain of these, which share their start and their states, and have no tail."""
+        first = chains[0]
+        for number, chain in enumerate(chains):
+            same = np.array_equal(chain.start, first.start) and np.array_equal(chain.symbol_of, first.symbol_of)
+            if not same or chain.span != first.span or chain.has_tail or chain.phases != 1:
+                raise Invalid(f"phases[{number}]", "has other states than the first phase")
+        before = np.cumsum([0, *(chain.data.size for chain in chains)])
+        ends = [chain.indptr[1:] + shift for chain, shift in zip(chains, before[:-1], strict=True)]
+        all_dense = all(chain.dense.size for chain in chains)
+        dense = np.concatenate([chain.dense for chain in chains]) if all_dense else np.zeros((0, 0))
+        indptr = np.concatenate([np.zeros(1, dtype=np.int64), *ends])
+        indices, data = (np.concatenate([getattr(chain, name) for chain in chains]) for name in ("indices", "data"))
+        for array in (indptr, indices, data, dense):
+            array.setflags(write=False)
+        contraction = max(chain.contraction for chain in chains)
+        places = (first.size, first.start, indptr, indices, data, dense, contraction, first.symbol_of, first.span)
+        return cls(*places, first.tail, first.left, len(chains))
+
     @property
     def symbols(self) -> int:
         """The number of values; every value has a state."""
@@ -107,14 +131,17 @@ class Chain:
     def has_tail(self) -> bool:
         return self.tail.size > 0
 
-    def named(self, state: int) -> Row:
-        """The states that the row of `state` names, ascending, and their probabilities beside the tail's."""
-        inside = slice(int(self.indptr[state]), int(self.indptr[state + 1]))
+    def named(self, state: int, step: int = 0) -> Row:
+        """The states that the row of `state` names, ascending, and their probabilities beside the tail's, for a step of
+        this number.
+        """
+        place = step % self.phases * self.size + state
+        inside = slice(int(self.indptr[place]), int(self.indptr[place + 1]))
         return self.indices[inside], self.data[inside]
 
-    def row(self, state: int) -> Row:
-        """The states that may follow `state`, ascending, and their probabilities."""
-        columns, values = self.named(state)
+    def row(self, state: int, step: int = 0) -> Row:
+        """The states that may follow `state` with this step, ascending, and their probabilities."""
+        columns, values = self.named(state, step)
         if not self.has_tail:
             return columns, values
         law = self.left[state] * self.tail

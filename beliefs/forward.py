@@ -31,6 +31,7 @@ class ChainArrays(NamedTuple):
     """A chain as the kernels read it. `dense` is 0 x 0 for a sparse chain, `tail` empty for one without.
 
     `symbol_of` is the identity where there are as many states as symbols. `contraction` speaks of `span` predictions.
+    Of a chain in phases the rows of one phase follow those of another; `in_phase` is one of them.
     """
 
     start: Floats
@@ -43,6 +44,7 @@ class ChainArrays(NamedTuple):
     span: int
     tail: Floats
     left: Floats
+    phases: int
 
 
 def chain_arrays(chain: Chain) -> ChainArrays:
@@ -58,6 +60,27 @@ def chain_arrays(chain: Chain) -> ChainArrays:
         span=chain.span,
         tail=chain.tail.copy(),
         left=chain.left.copy(),
+        phases=chain.phases,
+    )
+
+
+@kernel
+def in_phase(chain: ChainArrays, step: int) -> ChainArrays:
+    """The transitions of the step of this number: those of one phase, the same memory."""
+    size = chain.start.shape[0]
+    first = step % chain.phases * size
+    return ChainArrays(
+        chain.start,
+        chain.indptr[first : first + size + 1],
+        chain.indices,
+        chain.data,
+        chain.dense[first : first + size] if chain.dense.shape[0] > 0 else chain.dense,
+        chain.contraction,
+        chain.symbol_of,
+        chain.span,
+        chain.tail,
+        chain.left,
+        1,
     )
 
 
@@ -79,7 +102,7 @@ def start_into(chain: ChainArrays, following: Floats) -> None:
 
 def reversed_arrays(chain: Chain) -> ChainArrays:
     """The same transitions from their ends to their beginnings, for sums that run backward in time; no start."""
-    require(not chain.has_tail, "only a chain without a tail is turned round")
+    require(not chain.has_tail and chain.phases == 1, "only a chain without a tail and phases is turned round")
     size = chain.size
     order = np.argsort(chain.indices, kind="stable")
     indptr = np.zeros(size + 1, dtype=np.int64)
@@ -95,6 +118,7 @@ def reversed_arrays(chain: Chain) -> ChainArrays:
         span=1,
         tail=chain.tail.copy(),
         left=chain.left.copy(),
+        phases=1,
     )
 
 
@@ -102,6 +126,15 @@ def reversed_arrays(chain: Chain) -> ChainArrays:
 def predict_into(belief: Floats, chain: ChainArrays, following: Floats) -> None:
     push_into(belief, chain, following)
     normalise(following)
+
+
+@kernel
+def predict_at(belief: Floats, chain: ChainArrays, step: int, following: Floats) -> None:
+    """The prediction of the step of this number."""
+    if chain.phases == 1:
+        predict_into(belief, chain, following)
+    else:
+        predict_into(belief, in_phase(chain, step), following)
 
 
 @kernel

@@ -1,60 +1,14 @@
 """The model file: the public model of a stream, as versioned JSON. Bytes in, bytes out; no file is touched here.
 
-    {"format": "sottovoce-model",
-     "version": 1,
-     "order": 1,
-     "alphabet": {"kind": "categories", "values": ["rest", "walk", "run"]}
-              or {"kind": "integers", "low": 0, "high": 23}
-              or {"kind": "bins", "low": -10.0, "high": 40.0, "cells": 100, "outside": "clamp"}
-              or {"kind": "grid", "rows": {"low": 47.3, "high": 47.5, "cells": 20, "outside": "refuse"},
-                  "columns": {"low": 8.4, "high": 8.7, "cells": 30}, "names": ["lat", "lon"]},
-     "start": [0.5, 0.3, 0.2],
-     "transitions": {"form": "dense", "rows": [[0.9, 0.1, 0.0], ...]}
-                 or {"form": "sparse", "rows": [{"to": [0, 1], "p": [0.9, 0.1]}, ...]},
-     "learnt_from": {"source": "...", "events": 10000, "users": 200, ...},
-     "hash": "sha256:<64 hexadecimal digits>"}
-
-`rows[x]` is the law of the value that follows x.
-
-Where more than the last value counts, the file is of version 2, because it has a key that no reader of version 1 knows:
-
-    {"format": "sottovoce-model",
-     "version": 2,
-     "order": 3,
-     "alphabet": ...,
-     "start": [0.5, 0.3, 0.2],
-     "contexts": [{"context": [], "p": [0.6, 0.3, 0.1]},
-                  {"context": [0, 2], "to": [0, 1], "p": [0.9, 0.1]}, ...],
-     "learnt_from": ..., "hash": ...}
-
-A context lists the indices of up to `order` values, the oldest first; its law is that of the next value wherever it is
-the longest listed context that the past ends with (`contexts.py`). The empty context must be listed. `start` is the law
-of a user's first value; without it, that is the law of the empty context.
-
-For tens of thousands of values there is version 3, of order 1, with another key that no reader of version 1 knows:
-
-     "transitions": {"form": "sparse", "tail": [0.5, 0.3, 0.2],
-                     "rows": [{"to": [1], "p": [0.6]}, {"to": [], "p": []}, ...]}
-
-The probabilities of a row sum to 1 or to less; what they leave is shared out as `tail` says, which is one law for all
-rows and gives something to every value. What is left below 1e-9 counts as the rounding of decimals: as nothing.
-
-A model of order 1 is of version 3 if it has a tail and of version 1 otherwise, and one of a higher order is always of
-version 2, so nothing can be written in two ways.
-
-`learnt_from` may be left out, and is free: any JSON object, for people. So may `outside`, which is then "refuse", and
-`names`, without which a place is a list of two numbers. The hash is SHA-256 of the canonical text
-(`json_text.canonical`) of everything but `hash`, so it names the model in headers and in state, and a changed digit is
-noticed. The numbers in use are those of the file divided by their plain sum, row by row (`chain.py`).
-
-`parse` reports everything that it can find wrong at once, each with its place in the file.
+`model_file.md` states the format. `parse` reports everything that it can find wrong at once, each with its place in the
+file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,21 +18,28 @@ from beliefs.alphabet import Alphabet
 from beliefs.alphabet_rows import read_alphabet, written_alphabet
 from beliefs.chain import Chain, Row, start_law
 from beliefs.checks import Invalid, Problems, kind_of, read_object
-from beliefs.context_rows import read_contexts, written_contexts
+from beliefs.context_rows import Laws, read_contexts, written_contexts
 from beliefs.contexts import ORDER_MAX, Context, chain_of
+from beliefs.phase_rows import read_phases, written_phases
 from beliefs.simplex import Vector
-from beliefs.transition_rows import read_transitions
+from beliefs.transition_rows import read_transitions, written_transitions
 
 FORMAT = "sottovoce-model"
-FIRST_ORDER, WITH_CONTEXTS, WITH_TAIL = 1, 2, 3
+FIRST_ORDER, WITH_CONTEXTS, WITH_TAIL, WITH_PHASES = 1, 2, 3, 4
 """The versions."""
 KEYS = {
     FIRST_ORDER: ("format", "version", "order", "alphabet", "start", "transitions", "learnt_from", "hash"),
     WITH_CONTEXTS: ("format", "version", "order", "alphabet", "start", "contexts", "learnt_from", "hash"),
 }
 KEYS[WITH_TAIL] = KEYS[FIRST_ORDER]
+KEYS[WITH_PHASES] = ("format", "version", "order", "alphabet", "start", "phases", "learnt_from", "hash")
 _OF_FIRST_ORDER = ("alphabet", "start", "transitions")
-_NEEDED = {FIRST_ORDER: _OF_FIRST_ORDER, WITH_CONTEXTS: ("alphabet", "contexts"), WITH_TAIL: _OF_FIRST_ORDER}
+_NEEDED = {
+    FIRST_ORDER: _OF_FIRST_ORDER,
+    WITH_CONTEXTS: ("alphabet", "contexts"),
+    WITH_TAIL: _OF_FIRST_ORDER,
+    WITH_PHASES: ("alphabet", "start", "phases"),
+}
 
 
 class InvalidModel(ValueError):
@@ -105,6 +66,8 @@ class Model:
 
     @property
     def version(self) -> int:
+        if self.chain.phases > 1:
+            return WITH_PHASES
         if self.order > 1:
             return WITH_CONTEXTS
         return WITH_TAIL if self.chain.has_tail else FIRST_ORDER
@@ -133,14 +96,16 @@ def parse(data: bytes) -> Model:
     for key in missing:
         problems.add(key, "is missing")
     alphabet = problems.run(lambda: read_alphabet(document["alphabet"])) if "alphabet" in document else None
-    read = _read_with_contexts if version == WITH_CONTEXTS else _read_first_order
-    chain = None if missing else read(document, alphabet, problems)
+    readers = {WITH_CONTEXTS: _read_with_contexts, WITH_PHASES: _read_in_phases}
+    chain = None if missing else readers.get(version, _read_first_order)(document, alphabet, problems)
     learnt_from = problems.run(lambda: read_object(document.get("learnt_from", {}), "learnt_from"))
     digest = problems.run(lambda: _checked_digest(document))
     order, listed = document.get("order"), document.get("contexts")
     if problems.found or alphabet is None or chain is None or learnt_from is None or digest is None:
         raise InvalidModel(problems.found)
-    if not isinstance(order, int) or not isinstance(listed, list):
+    if isinstance(phases := document.get("phases"), list):
+        listed = phases[0]
+    if not isinstance(order, int) or not isinstance(listed, list):  # of order 1
         return Model(alphabet, chain, 1, alphabet.size, learnt_from, digest)
     return Model(alphabet, chain, order, len(listed), learnt_from, digest)
 
@@ -149,19 +114,13 @@ def serialise(alphabet: Alphabet, chain: Chain, learnt_from: Mapping[str, object
     """A model file, one row of transitions a line, dense or sparse as the chain is. The same input, the same bytes."""
     if alphabet.size != chain.size:
         raise Invalid("chain", f"has {chain.size} states, but the alphabet has {alphabet.size} values")
-    dense = chain.dense.size > 0
-    rows: list[object] = [
-        chain.dense[x].tolist() if dense else {"to": chain.named(x)[0].tolist(), "p": chain.named(x)[1].tolist()}
-        for x in range(chain.size)
-    ]
-    tail = {"tail": chain.tail.tolist()} if chain.has_tail else {}
     document: dict[str, object] = {
         "format": FORMAT,
-        "version": WITH_TAIL if tail else FIRST_ORDER,
+        "version": WITH_TAIL if chain.has_tail else FIRST_ORDER,
         "order": 1,
         "alphabet": written_alphabet(alphabet),
         "start": chain.start.tolist(),
-        "transitions": {"form": "dense" if dense else "sparse", **tail, "rows": rows},
+        "transitions": written_transitions(chain),
         "learnt_from": dict(learnt_from),
     }
     return _written(document, "transitions")
@@ -183,6 +142,26 @@ def serialise_contexts(
         "learnt_from": dict(learnt_from),
     }
     return _written(document, "contexts")
+
+
+def serialise_phases(
+    alphabet: Alphabet,
+    order: int,
+    start: Vector,
+    phases: Sequence[Chain] | Sequence[Laws],
+    learnt_from: Mapping[str, object],
+) -> bytes:
+    """A model file in phases, one a line: chains of order 1, or the laws of contexts."""
+    document: dict[str, object] = {
+        "format": FORMAT,
+        "version": WITH_PHASES,
+        "order": order,
+        "alphabet": written_alphabet(alphabet),
+        "start": start.tolist(),
+        "phases": written_phases(start, phases),
+        "learnt_from": dict(learnt_from),
+    }
+    return _written(document, "phases")
 
 
 def _written(document: dict[str, object], table: str) -> bytes:
@@ -235,9 +214,11 @@ def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
         return False
     version, order = document.get("version"), document.get("order")
     if type(version) is not int or version not in KEYS:
-        problems.add("version", "must be 1, 2 or 3, the only versions that this release reads")
+        problems.add("version", "must be 1, 2, 3 or 4, the only versions that this release reads")
         return False
-    if version != WITH_CONTEXTS and (type(order) is not int or order != 1):
+    if version == WITH_PHASES and (type(order) is not int or not 1 <= order <= ORDER_MAX):
+        problems.add("order", f"must be from 1 to {ORDER_MAX}")
+    if version in (FIRST_ORDER, WITH_TAIL) and (type(order) is not int or order != 1):
         problems.add(
             "order", f"must be 1 in version {version}; a chain of another order is of version 2, with contexts"
         )
@@ -252,6 +233,13 @@ def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
 def _read_first_order(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:
     size, tail = None if alphabet is None else alphabet.size, document["version"] == WITH_TAIL
     return read_transitions(document, size, problems, tail=tail)
+
+
+def _read_in_phases(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:
+    order = document.get("order")
+    if alphabet is None or not isinstance(order, int) or problems.found:
+        return None
+    return read_phases(document, alphabet.size, order, problems)
 
 
 def _read_with_contexts(document: Mapping[str, object], alphabet: Alphabet | None, problems: Problems) -> Chain | None:

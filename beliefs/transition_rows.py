@@ -1,4 +1,4 @@
-"""The start and the transitions of a model of order 1: JSON in, a checked chain out. `model_file.py` states the
+"""The start and the transitions of a model of order 1: JSON in, a checked chain out. `model_file.md` states the
 form.
 """
 
@@ -69,3 +69,14 @@ def _named_object(row: object, field: str, size: int) -> Row:
     if not isinstance(row, dict) or set(row) != {"to", "p"}:
         raise Invalid(field, 'must be an object with the two lists "to" and "p"')
     return named_row(row["to"], row["p"], field, size)
+
+
+def written_transitions(chain: Chain) -> dict[str, object]:
+    """The transitions of a chain of one phase as JSON, dense or sparse as the chain is."""
+    dense = chain.dense.size > 0
+    rows: list[object] = [
+        chain.dense[x].tolist() if dense else {"to": chain.named(x)[0].tolist(), "p": chain.named(x)[1].tolist()}
+        for x in range(chain.size)
+    ]
+    tail = {"tail": chain.tail.tolist()} if chain.has_tail else {}
+    return {"form": "dense" if dense else "sparse", **tail, "rows": rows}

@@ -3,6 +3,7 @@
 Problems of all three are collected and reported at once. Nothing here talks to Kafka.
 """
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -157,6 +158,10 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
     """
     if settings.window is None:
         return
+    if model.chain.phases > 1:
+        found, allowed = f"windows beside a model of {model.chain.phases} phases", "a model of one phase"
+        fix = "use a model without phases, or remove window"
+        problems.append(_problem(file, ("window",), found, allowed, fix))
     if settings.model.step is not None or model.chain.size != model.chain.symbols:
         kind = "a model by the clock" if settings.model.step is not None else f"a model of order {model.order}"
         fix = "use a model of order 1 with a step for each event, or remove window"
@@ -218,12 +223,12 @@ def least_belief(chain: Chain, step: int | None = None) -> float:
         return 0.0
     ways = np.zeros(chain.symbols)
     smallest = np.full(chain.symbols, np.inf)
-    for state in range(chain.size):
-        following, probabilities = chain.row(state)
+    for state, phase in itertools.product(range(chain.size), range(chain.phases)):
+        following, probabilities = chain.row(state, phase)
         values = chain.symbol_of[following]
         ways[values] += 1
         smallest[values] = np.minimum(smallest[values], probabilities)
-    smallest[ways < chain.size] = 0.0
+    smallest[ways < chain.size * chain.phases] = 0.0
     possible = ways > 0
     possible[chain.symbol_of[chain.start > 0]] = True
     smallest[ways == 0] = np.inf

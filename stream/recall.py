@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from beliefs.clock import at_rest, carry_over, steps_between
-from beliefs.forward import ChainArrays, marginal_into, normalise, predict_into, start_into
+from beliefs.forward import ChainArrays, marginal_into, normalise, predict_at, start_into
 from beliefs.ledger import window_of
 from beliefs.listed import Listing
 from beliefs.native import kernel, part_of_caller
@@ -28,11 +28,11 @@ def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integer
         drift = (head[WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN
         if policy.interval > 0:
             steps = steps_between(head[CLOCK], time // policy.interval, policy.most_steps)
-            exact = _predict_steps(chain, bench, steps)
+            exact = _predict_steps(chain, bench, steps, time // policy.interval - steps + 1)
             head[CLOCK] = max(head[CLOCK], time // policy.interval)
             drift = drifts.after_steps(drift, steps, chain.contraction, chain.span) if exact else DRIFT_UNKNOWN
         else:
-            predict_into(bench.posterior, chain, bench.ahead)
+            predict_at(bench.posterior, chain, head[STEPS], bench.ahead)
             drift = drifts.after_an_event(drift, head[STEPS], chain.contraction, chain.span)
     if bench.ahead.shape[0] != bench.belief.shape[0]:
         marginal_into(bench.ahead, chain.symbol_of, bench.belief)
@@ -50,8 +50,10 @@ def _recall_belief(
 
 
 @kernel
-def _predict_steps(chain: ChainArrays, bench: Bench, steps: int) -> bool:
-    """From `bench.posterior`, so many steps on, into `bench.ahead`; False if a mass became too small on the way."""
+def _predict_steps(chain: ChainArrays, bench: Bench, steps: int, first: int) -> bool:
+    """From `bench.posterior`, so many steps on, into `bench.ahead`; `first` is the number of the first one. False if a
+    mass became too small on the way.
+    """
     exact = True
     if steps == 0:
         for s in range(bench.ahead.shape[0]):
@@ -59,10 +61,10 @@ def _predict_steps(chain: ChainArrays, bench: Bench, steps: int) -> bool:
         normalise(bench.ahead)
     for step in range(steps):
         if step > 0:
-            if at_rest(bench.ahead, bench.posterior):
+            if chain.phases == 1 and at_rest(bench.ahead, bench.posterior):
                 break
             exact = carry_over(bench.ahead, bench.posterior) and exact
-        predict_into(bench.posterior, chain, bench.ahead)
+        predict_at(bench.posterior, chain, first + step, bench.ahead)
     return exact
 
 

@@ -51,7 +51,7 @@ class Following:
     """The accounts of a growing sequence; a release costs one pass over the chain's transitions."""
 
     def __init__(self, chain: Chain) -> None:
-        require(not chain.has_tail, "a chain without a tail")
+        require(not chain.has_tail and chain.phases == 1, "a chain without a tail and phases")
         self._from = np.repeat(np.arange(chain.size), np.diff(chain.indptr))
         self._to, self._weights = chain.indices, chain.data
         self.belief = chain.start

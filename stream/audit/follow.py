@@ -115,7 +115,7 @@ def look_ahead(rules: Rules, law: Law, desk: Desk, user: Integers, belief: Float
     elif rules.interval > 0:
         drift = _let_time_pass(rules, law, desk, user, belief, time)
     else:
-        foresee(law, belief, desk.states)
+        foresee(law, belief, desk.states, user[STEPS])
         drift = _after_one(law, user[DRIFT], user[STEPS])
     if rules.interval > 0 and (user[STEPS] == 0 or time // rules.interval > user[CLOCK]):
         user[CLOCK] = time // rules.interval
@@ -133,17 +133,18 @@ def _let_time_pass(rules: Rules, law: Law, desk: Desk, user: Integers, belief: F
     moving = True
     for s in range(belief.shape[0]):
         desk.states[s] = belief[s]
-    left = min(time // rules.interval - user[CLOCK], rules.most_steps)
+    now = time // rules.interval
+    left = min(now - user[CLOCK], rules.most_steps)
     drift: int = user[DRIFT]
     if left <= 0:
         share_out(desk.states)
         return min(drift + DOUBLES, DRIFT_UNKNOWN)
     while left > 0:
-        for _ in range(min(left, law.span)):
+        for step in range(now - left + 1, now - left + 1 + min(left, law.span)):
             if moving:
                 drift = drift if take_over(desk.states, belief) else DRIFT_UNKNOWN
-                foresee(law, belief, desk.states)
-                moving = differs(desk.states, belief)
+                foresee(law, belief, desk.states, step)
+                moving = law.phases > 1 or differs(desk.states, belief)
         if drift != DRIFT_UNKNOWN:
             if left >= law.span:
                 drift = shrunk(drift, law.contraction)

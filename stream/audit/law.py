@@ -31,7 +31,8 @@ class Law(NamedTuple):
 
     `members[begin[y]:begin[y + 1]]` are the states that end with value y, and `ends` is the value of each state. Of a
     relative error in a belief the share `contraction` (in 2^-32) survives `span` predictions. `left` is what the states
-    leave to the `tail`, the law that they share; both are empty in a model without one.
+    leave to the `tail`, the law that they share; both are empty in a model without one. A model in `phases` has places
+    for each state in each phase: those of the first phase, then those of the second, and so on.
     """
 
     start: Floats
@@ -45,18 +46,21 @@ class Law(NamedTuple):
     span: int
     tail: Floats
     left: Floats
+    phases: int = 1
 
 
 def law_of(chain: Chain) -> Law:
-    rows = np.repeat(np.arange(chain.size), np.diff(chain.indptr))
-    by_column = np.argsort(chain.indices, kind="stable")
+    places = np.repeat(np.arange(chain.size * chain.phases), np.diff(chain.indptr))
+    rows, phase = places % chain.size, places // chain.size
+    entered = phase * chain.size + chain.indices
+    by_column = np.argsort(entered, kind="stable")
     ends = chain.symbol_of.astype(np.int64)
-    leads_to = ends[chain.indices]
+    leads_to = phase * chain.symbols + ends[chain.indices]
     by_value = np.argsort(leads_to, kind="stable")
-    columns = np.split(chain.data[by_value], starts_of(leads_to, chain.symbols)[1:-1])
+    columns = np.split(chain.data[by_value], starts_of(leads_to, chain.symbols * chain.phases)[1:-1])
     return Law(
         start=chain.start.copy(),
-        first=starts_of(chain.indices, chain.size),
+        first=starts_of(entered, chain.size * chain.phases),
         before=rows[by_column],
         chance=chain.data[by_column].astype(np.float64),
         begin=starts_of(ends, chain.symbols),
@@ -66,6 +70,7 @@ def law_of(chain: Chain) -> Law:
         span=chain.span,
         tail=chain.tail.copy(),
         left=chain.left.copy(),
+        phases=chain.phases,
     )
 
 
@@ -126,10 +131,12 @@ def begin(law: Law, ahead: Floats) -> None:
 
 
 @kernel
-def foresee(law: Law, belief: Floats, ahead: Floats) -> None:
+def foresee(law: Law, belief: Floats, ahead: Floats, step: int = 0) -> None:
+    """What is expected after the step of this number."""
+    phase = step % law.phases * ahead.shape[0]
     for y in range(ahead.shape[0]):
         mass = 0.0
-        for place in range(law.first[y], law.first[y + 1]):
+        for place in range(law.first[phase + y], law.first[phase + y + 1]):
             mass += belief[law.before[place]] * law.chance[place]
         ahead[y] = mass
     if law.tail.shape[0] > 0:

@@ -90,6 +90,8 @@ def refuse_unless_accountable(public: Public) -> None:
         kind = "the model goes by the clock"
     elif public.states != public.symbols or public.law.span > 1:
         kind = "the model remembers more than the last value"
+    elif public.law.phases > 1:
+        kind = "the model has phases"
     if kind:
         raise CannotAudit(
             "The accounts of users cannot be worked out.",

@@ -91,7 +91,7 @@ def _simulate(promise: Promised, chain: Chain, steps: int, spacing: int) -> Expe
     policy = promise.policy
     reached = np.concatenate([[0], np.cumsum(_moves(policy, steps, spacing))]).astype(np.int64)
     users = _users(chain, int(reached[-1]) + 1)
-    values = chain.symbol_of[_states(chain, users, int(reached[-1]) + 1)[:, reached]]
+    values = chain.symbol_of[_states(chain, users, _numbers(policy, steps, spacing))[:, reached]]
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
     coins = keystream(_COINS, 0, users * steps)
@@ -125,8 +125,18 @@ def _moves(policy: Policy, events: int, spacing: int) -> Integers:
     return np.minimum(np.diff(index), policy.most_steps)
 
 
-def _states(chain: Chain, users: int, steps: int) -> Integers:
-    """Paths of the chain, one row a user."""
+def _numbers(policy: Policy, events: int, spacing: int) -> Integers:
+    """The number of each step that the model takes, the first event's included; of a long silence the last steps."""
+    if not policy.interval:
+        return np.arange(events, dtype=np.int64)
+    moves = _moves(policy, events, spacing)
+    reached = np.arange(1, events, dtype=np.int64) * spacing // policy.interval
+    return np.concatenate([[0], *(np.arange(now - k + 1, now + 1) for now, k in zip(reached, moves, strict=True))])
+
+
+def _states(chain: Chain, users: int, numbers: Integers) -> Integers:
+    """Paths of the chain, one row a user, by steps of these numbers."""
+    steps = numbers.shape[0]
     uniform = _uniform(users * steps).reshape(users, steps)
     start = np.cumsum(chain.start)
     tail = np.cumsum(chain.tail)
@@ -135,14 +145,14 @@ def _states(chain: Chain, users: int, steps: int) -> Integers:
         state = _place(start, uniform[user, 0])
         paths[user, 0] = state
         for step in range(1, steps):
-            state = _following(chain, tail, state, uniform[user, step])
+            state = _following(chain, tail, state, int(numbers[step]), uniform[user, step])
             paths[user, step] = state
     return paths
 
 
-def _following(chain: Chain, tail: NDArray[np.float64], state: int, point: float) -> int:
-    """The state that a point in [0, 1) leads to."""
-    columns, probabilities = chain.named(state)
+def _following(chain: Chain, tail: NDArray[np.float64], state: int, number: int, point: float) -> int:
+    """The state that a point in [0, 1) leads to with the step of this number."""
+    columns, probabilities = chain.named(state, number)
     left = float(chain.left[state]) if chain.has_tail else 0.0
     if left > 0.0 and point >= 1.0 - left:
         return _place(tail, (point - (1.0 - left)) / left)

@@ -16,6 +16,7 @@ def memory_of(opened: Opened) -> dict[str, Any]:
         "order": model.order,
         "contexts": model.contexts,
         "states": model.chain.size,
+        "phases": model.chain.phases,
         "step_ms": clock.step,
         "most_steps": clock.most if clock.step is not None else None,
         "listed": opened.promise.policy.listed or None,
@@ -25,6 +26,7 @@ def memory_of(opened: Opened) -> dict[str, Any]:
 def in_short(facts: Mapping[str, Any]) -> str:
     """A clause behind the number of values; nothing for a model of order 1 that goes event by event."""
     words = "" if facts["order"] == 1 else f", order {facts['order']}, {facts['contexts']} contexts"
+    words += "" if facts["phases"] == 1 else f", {facts['phases']} phases"
     return words if facts["step_ms"] is None else f"{words}, a step each {write_duration(facts['step_ms'])}"
 
 
@@ -42,6 +44,13 @@ def in_words(facts: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"at most {facts['listed']} entries of a belief are kept by themselves, and one number for all others; "
             "what that may move the belief by is added to its drift, so no release tells more, and some may tell less"
+        )
+    if facts["phases"] > 1:
+        each = "the step" if facts["step_ms"] is not None else "the user's event"
+        yield (
+            f"how one value follows another depends on the time: {each} of number i, counted from 0, is taken with the "
+            f"transitions of phase i modulo {facts['phases']}"
+            + ("" if facts["step_ms"] is None else "; steps are counted from midnight of 1 January 1970, UTC")
         )
     if facts["step_ms"] is None:
         yield "each event is one step of the model, however much time lies between two events"

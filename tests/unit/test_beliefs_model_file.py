@@ -111,7 +111,7 @@ IDENTITY = [{"to": [x], "p": [1.0]} for x in range(3)]
 BAD = [
     (put(format="other"), "format", "another kind of file"),
     (without("format"), "format", "sottovoce-model"),
-    (put(version=4), "version", "the only versions"),
+    (put(version=5), "version", "the only versions"),
     (put(version=True), "version", "the only version"),
     (put(version="1"), "version", "the only version"),
     (put(order=2), "order", "chain of another order"),

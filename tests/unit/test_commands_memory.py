@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from beliefs.alphabet import Categories
 from beliefs.chain import Chain, Row
 from beliefs.contexts import Context, chain_of
-from beliefs.model_file import serialise, serialise_contexts
+from beliefs.model_file import serialise, serialise_contexts, serialise_phases
 from stream.clock_rows import rows_of, words_of
 from stream.commands.app import app
 from stream.commands.expectation import Promised, one_day, without_budget
@@ -69,6 +69,20 @@ def test_validate_says_order_contexts_and_clock(house: Path) -> None:
     facts = json.loads(run("validate", house / "c.yaml", "--json").stdout)
     memory = {name: facts[name] for name in ("values", "order", "contexts", "states", "step_ms", "most_steps")}
     assert memory == {"values": 3, "order": 2, "contexts": 3, "states": 4, "step_ms": 600_000, "most_steps": 1000}
+
+
+@pytest.mark.parametrize("step", ["event", "1h"])
+def test_phases_are_told_and_refused_beside_windows(house: Path, step: str) -> None:
+    (house / "model.json").write_bytes(serialise_phases(ALPHABET, 2, START, [LAWS, {**LAWS, (1,): LAWS[()]}], {}))
+    path = with_clock(house, step)
+    assert "order 2, 3 contexts, 2 phases" in run("validate", path).stdout
+    told = " ".join(run("explain", path, "--events-per-day", 48).stdout.split())
+    assert "is taken with the transitions of phase i modulo 2" in told
+    assert ("counted from midnight of 1 January 1970" in told) == (step == "1h")
+    path.write_text(path.read_text(encoding="utf-8") + "window: {events: 5}\n", encoding="utf-8")
+    refused = run("validate", path)
+    assert refused.exit_code == EXIT_REFUSED
+    assert "windows beside a model of 2 phases" in " ".join(refused.stderr.split())
 
 
 def test_validate_says_nothing_more_of_a_model_of_order_1(house: Path) -> None:
