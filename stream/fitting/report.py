@@ -77,7 +77,8 @@ def figures(fitted: Fitted) -> dict[str, Any]:
             "start": radii.start,
             "rows_seen": int(radii.visits.size),
             "rows_possible": radii.possible,
-            "poor": poor_rows(fitted),
+            "rows_beyond_a_half": int(np.count_nonzero(radii.rows > 0.5)),
+            "weightiest": poor_rows(fitted),
         },
         "epsilon": task.epsilon,
         "proposed": proposed(task, radii),
@@ -93,9 +94,9 @@ def refused(refusals: Refusals) -> dict[str, Any]:
 
 
 def poor_rows(fitted: Fitted) -> list[dict[str, Any]]:
-    """The rows that are known worst, of those that were seen."""
+    """The rows that make most of the average radius: those from which more events would help most."""
     radii = fitted.radii
-    worst = np.lexsort((radii.visits, -radii.rows))[:POOR_SHOWN]
+    worst = np.argsort(-radii.visits * radii.rows, kind="stable")[:POOR_SHOWN]
     return [
         {"after": label, "visits": int(radii.visits[row]), "radius": float(radii.rows[row])}
         for row, label in zip(worst.tolist(), row_labels(fitted, worst.tolist()), strict=True)
@@ -182,8 +183,12 @@ def _sure(facts: dict[str, Any]) -> list[str]:
         f"    average row {radius['average']:.4f}, worst {radius['worst']:.4f}, first value {radius['start']:.4f};",
         f"    {seen}",
     ]
+    if radius["rows_beyond_a_half"]:
+        lines.append(f"    {radius['rows_beyond_a_half']:,} rows may be off by more than a half: too few events")
+    lines.append("    rows from which more events would help most:")
     lines += [
-        f"    after {row['after']}: {row['visits']:,} visits, radius {row['radius']:.4f}" for row in radius["poor"]
+        f"        after {row['after']}: {row['visits']:,} visits, radius {row['radius']:.4f}"
+        for row in radius["weightiest"]
     ]
     lines.append("A radius for the settings, and what is left of epsilon (as much is withheld from every release):")
     lines += [_proposed(one, facts["epsilon"]) for one in facts["proposed"]]

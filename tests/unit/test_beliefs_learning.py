@@ -244,3 +244,15 @@ def test_the_standard_error_of_equal_groups_is_that_of_their_means() -> None:
     sums, events = np.array([3.0, 5.0, 4.0, 8.0]), np.full(4, 2.0)
     expected = float(np.std(sums / events, ddof=1)) / 2
     assert standard_error(sums, events) == pytest.approx(expected)
+
+
+def test_what_is_kept_grows_with_different_pasts_and_not_with_events() -> None:
+    rng = np.random.default_rng(5)
+    counting = Counting(SYMBOLS, 3, GROUPS)
+    for _ in range(60):
+        users = rng.integers(0, 50, 100_000)
+        counting.add(users, rng.integers(0, SYMBOLS, users.size), users % GROUPS)
+        assert counting._waits < 1 << 22
+    counts = counting.counts()
+    assert counts.counts.sum() == 6_000_000
+    assert counts.keys.size <= GROUPS * SYMBOLS**4 + 3 * SYMBOLS * 50
