@@ -77,9 +77,10 @@ def explain(
 
 @app.command()
 def fit(
-    source: fit_options.Source,
     out: fit_options.Out,
     config: fit_options.Config = None,
+    source: fit_options.Source = None,
+    released: fit_options.Released = False,
     user: fit_options.User = None,
     value: fit_options.Value = None,
     time: fit_options.Time = None,

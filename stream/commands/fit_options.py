@@ -12,7 +12,7 @@ def _option(*names: str, words: str, metavar: str | None = None, least: int | No
 
 
 Source = Annotated[
-    str,
+    str | None,
     _option(
         "--from",
         metavar="DATA",
@@ -40,4 +40,5 @@ Sample = Annotated[
     str | None, _option("--sample", words="Whose events these are: public, consenting, protected or unknown.")
 ]
 Html = Annotated[Path | None, _option("--html", words="A page with pictures to write.")]
+Released = Annotated[bool, typer.Option("--released", help="Learn from what the pipeline has released, alone.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there.")]

@@ -28,7 +28,7 @@ _MOST_BYTES: Final = 16 << 20
 class Asked:
     """The options as they were given."""
 
-    source: str
+    source: str | None = None
     user: str | None = None
     value: str | None = None
     time: str | None = None
@@ -48,6 +48,8 @@ class Asked:
 
 
 def task_of(asked: Asked, settings: Settings | None) -> Task:
+    if asked.source is None:
+        raise _asked("--from", "nothing says what to learn from", "name a file, or topic; or learn from --released")
     topic = topic_of(asked.source, settings)
     if asked.file_format not in (None, *FORMATS):
         raise _asked("--format", "it is not known", f"write one of {', '.join(FORMATS)}")

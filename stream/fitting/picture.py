@@ -8,9 +8,13 @@ from html import escape
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from beliefs.alphabet import Alphabet
 from stream.fitting.report import write_report
 from stream.fitting.task import Fitted
+
+Matrix = npt.NDArray[np.float64]
 
 HEAT_MOST: Final = 40
 """More values than that are no picture any more."""
@@ -25,36 +29,39 @@ pre {{ white-space: pre-wrap; background: #f5f7f9; padding: 1rem; }} p {{ color:
 
 
 def page(fitted: Fitted, facts: dict[str, Any]) -> str:
-    """The whole page."""
-    parts = [
-        _section(
+    """The whole page of a fit from data."""
+    drawings = [
+        (
             "How well each order predicts users of whom nothing was learnt",
-            "Nats an event, with one standard error; lower is better. The order in colour was chosen; "
-            "the line is a guess that knows nothing.",
+            "Nats an event, and a standard error; lower is better. The coloured one is chosen; the line knows nothing.",
             _scores(facts),
         )
     ]
     if fitted.model.alphabet.size <= HEAT_MOST:
-        parts.append(
-            _section(
-                "What follows what",
-                "Each row is the law of the next value after one value; the darker, the likelier.",
-                _heat_map(fitted),
-            )
-        )
-    parts.append(
-        _section(
+        drawings.append((*FOLLOWS, heat_map(first_order(fitted), fitted.model.alphabet)))
+    drawings.append(
+        (
             "How sure each row is",
             "Total variation from the truth that is not exceeded, all rows at once, against how often a row was seen.",
             _radii(fitted),
         )
     )
-    title = f"Model {facts['model']} learnt from {facts['source']}"
-    report = f"<h2>In words</h2>\n<pre>{escape(write_report(facts, ''))}</pre>"
+    return page_of(f"Model {facts['model']} learnt from {facts['source']}", drawings, write_report(facts, ""))
+
+
+FOLLOWS: Final = (
+    "What follows what",
+    "Each row is the law of the next value after one value; the darker, the likelier.",
+)
+
+
+def page_of(title: str, drawings: Sequence[tuple[str, str, str]], report: str) -> str:
+    """A page with drawings, each under a title and a sentence, and the report in words."""
+    parts = [_section(*drawing) for drawing in drawings]
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
-        + "\n".join([*parts, report])
+        + "\n".join([*parts, f"<h2>In words</h2>\n<pre>{escape(report)}</pre>"])
         + "\n</body>\n</html>\n"
     )
 
@@ -95,8 +102,8 @@ def _scores(facts: dict[str, Any]) -> str:
     return _svg(left + width + 160, bottom + 22, parts, "held-out score by order")
 
 
-def _heat_map(fitted: Fitted) -> str:
-    matrix, labels = first_order(fitted), value_labels(fitted)
+def heat_map(matrix: Matrix, alphabet: Alphabet) -> str:
+    labels = value_labels(alphabet)
     cell, left, top = 22.0, 12.0 + 7.0 * max(len(label) for label in labels), 12.0
     parts = []
     for row, label in enumerate(labels):
@@ -118,7 +125,7 @@ def _heat_map(fitted: Fitted) -> str:
     return _svg(left + len(labels) * cell + 12, bottom + left, parts, "what follows what")
 
 
-def first_order(fitted: Fitted) -> np.ndarray[Any, np.dtype[np.float64]]:
+def first_order(fitted: Fitted) -> Matrix:
     """The law after each single value, nothing else being known."""
     symbols = fitted.model.alphabet.size
     matrix = np.zeros((symbols, symbols))
@@ -131,8 +138,7 @@ def first_order(fitted: Fitted) -> np.ndarray[Any, np.dtype[np.float64]]:
     return matrix
 
 
-def value_labels(fitted: Fitted) -> list[str]:
-    alphabet = fitted.model.alphabet
+def value_labels(alphabet: Alphabet) -> list[str]:
     texts = [str(alphabet.value_at(value)) for value in range(alphabet.size)]
     return [text if len(text) <= 16 else text[:15] + "…" for text in texts]
 

@@ -20,7 +20,8 @@ _RADII: Final = ("average", "worst")
 OWN_USERS: Final = (
     "the model is learnt from the very users whom it is to protect. A model is public: whoever reads it learns "
     "something about those users from it, and no epsilon counts that. It also fits them better than it would fit "
-    "others. Learn from a public sample, or from users who consented, and say so: --sample public, --sample consenting"
+    "others. Learn from a public sample, or from users who consented, and say so (--sample public, --sample "
+    "consenting); or learn from released records alone (--released)"
 )
 UNKNOWN_USERS: Final = (
     "nothing is said about whose events these are. If they are those of the users whom the model is to protect, it "

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from stream.audit.kafka_world import KafkaTopics
 from stream.audit.records import Record
-from stream.audit.world import Bounds
-from stream.engine.connection import Connection, connection_of
+from stream.audit.world import Bounds, Topics
+from stream.engine.connection import connection_of
 from stream.errors import CannotAudit, CannotFit
 from stream.fitting.sources import Chunk, Line
 from stream.settings.model import Settings
@@ -24,7 +24,7 @@ class Topic:
     """Reads as often as it is asked, to the same offsets each time."""
 
     topic: str
-    connection: Connection
+    topics: Topics
     kind: str = "record"
     _bounds: dict[int, Bounds] = field(default_factory=dict)
 
@@ -38,16 +38,20 @@ class Topic:
             lines = [Line(record.key, record.value, record.timestamp) for record in records]
             yield Chunk(lines, places, share)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the first records of some partition are gone; known once it has been read."""
+        return any(bounds.first > 0 for bounds in self._bounds.values())
+
     def fetched(self) -> Iterator[tuple[int, Sequence[Record], float]]:
         """Each fetch: its partition, its records, and the share of all that has been read with it."""
-        topics = KafkaTopics(self.connection)
         with _read(self.topic), asyncio.Runner() as runner:
             if not self._bounds:
-                self._bounds = runner.run(_bounds(topics, self.topic))
+                self._bounds = runner.run(_bounds(self.topics, self.topic))
             whole = max(sum(bounds.stable - bounds.first for bounds in self._bounds.values()), 1)
             before = 0
             for partition, bounds in sorted(self._bounds.items()):
-                reading = topics.read(self.topic, partition, bounds.stable, committed=True)
+                reading = self.topics.read(self.topic, partition, bounds.stable, committed=True)
                 while (records := runner.run(_next(reading))) is not None:
                     reached = records[-1].offset + 1 - bounds.first if records else 0
                     yield partition, records, min(1.0, (before + reached) / whole)
@@ -59,7 +63,7 @@ async def _next(reading: object) -> Sequence[Record] | None:
     return found
 
 
-async def _bounds(topics: KafkaTopics, topic: str) -> dict[int, Bounds]:
+async def _bounds(topics: Topics, topic: str) -> dict[int, Bounds]:
     partitions = await topics.partitions(topic)
     if not partitions:
         raise CannotFit("There is nothing to learn from.", f"topic {topic}", "it does not exist", "name another topic")
@@ -77,4 +81,4 @@ def _read(topic: str) -> Iterator[None]:
 
 
 def topic_source(settings: Settings, topic: str, environment: Mapping[str, str]) -> Topic:
-    return Topic(topic, connection_of(settings.kafka, environment))
+    return Topic(topic, KafkaTopics(connection_of(settings.kafka, environment)))
