@@ -8,6 +8,7 @@
     |   |-- KeyRefused             the key ring cannot be used
     |   |-- StateRefused           the topics or the beliefs in them belong to something else
     |   |-- CannotAudit            the audit could not be carried out: it says neither yes nor no
+    |   |-- CannotFit              there is no model that could be learnt from what was given
     |-- PublishFailed              exit 3: a transaction did not commit; the worker stops, a fresh one repeats the block
         |-- Fenced                 exit 3: another worker owns the partition now
 
@@ -119,6 +120,10 @@ class StateRefused(Refused):
 
 class CannotAudit(Refused):
     """The audit could not be carried out, so that it says neither yes nor no."""
+
+
+class CannotFit(Refused):
+    """No model can be learnt from what was given."""
 
 
 class PublishFailed(SottovoceError):

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from stream.commands import fit_options
 from stream.names import DISTRIBUTION
 
 app = typer.Typer(
@@ -72,6 +73,39 @@ def explain(
     from stream.commands.explain import explain_command
 
     raise typer.Exit(explain_command(config, events_per_day, as_json))
+
+
+@app.command()
+def fit(
+    out: fit_options.Out,
+    config: fit_options.Config = None,
+    source: fit_options.Source = None,
+    released: fit_options.Released = False,
+    user: fit_options.User = None,
+    value: fit_options.Value = None,
+    time: fit_options.Time = None,
+    time_unit: fit_options.TimeUnit = "ms",
+    file_format: fit_options.Format = None,
+    alphabet: fit_options.Alphabet = None,
+    integers: fit_options.Integers = None,
+    bins: fit_options.Bins = None,
+    rare: fit_options.Rare = 1,
+    other: fit_options.Other = None,
+    order: fit_options.Order = None,
+    most_order: fit_options.MostOrder = 3,
+    least: fit_options.Least = 2,
+    failure: fit_options.Failure = 0.05,
+    step: fit_options.Step = None,
+    sample: fit_options.Sample = None,
+    html: fit_options.Html = None,
+    replace: fit_options.Replace = False,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a model from data, and say how good it is."""
+    options = dict(locals())
+    from stream.commands.fit import fit_command
+
+    raise typer.Exit(fit_command(**options))
 
 
 @app.command()

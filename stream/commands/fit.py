@@ -1,0 +1,116 @@
+"""`sottovoce fit [CONFIG] --from DATA --out MODEL`: a model from data; with `--released`, from releases alone.
+
+Exit status 0 when the model is written, 2 when there is none that could be.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stream.commands.report import errors_told, say, say_json
+from stream.errors import CannotFit
+from stream.fitting.asked import Asked, task_of
+from stream.fitting.progress import Progress
+from stream.names import EXIT_DONE
+from stream.settings.load import load_settings
+
+
+class Answer(NamedTuple):
+    """The model file's bytes, the figures, the report as text and as a page."""
+
+    data: bytes
+    facts: dict[str, Any]
+    text: str
+    page: str
+
+
+def fit_command(
+    *, config: Path | None, out: Path, html: Path | None, replace: bool, as_json: bool, released: bool, **options: Any
+) -> int:
+    """Learn a model, write it, and say how good it is. `options` are those of `Asked`."""
+    asked = Asked(**options)
+    with errors_told(as_json=as_json):
+        for file in (out, html):
+            if file is not None:
+                _require_free(file, replace=replace)
+        answer = _from_releases(config, asked, out) if released else _from_data(config, asked, out)
+        _write(out, answer.data)
+        if html is not None:
+            _write(html, answer.page.encode())
+        if as_json:
+            say_json({"ok": True, "file": str(out), **answer.facts})
+        else:
+            say(answer.text)
+    return EXIT_DONE
+
+
+def _from_data(config: Path | None, asked: Asked, out: Path) -> Answer:
+    from stream.fitting.fit import fit
+    from stream.fitting.picture import page
+    from stream.fitting.report import figures, write_report
+
+    task = task_of(asked, None if config is None else load_settings(config))
+    with _progress() as progress:
+        fitted = fit(task, progress)
+    facts = figures(fitted)
+    return Answer(fitted.data, facts, write_report(facts, _written_to(out)), page(fitted, facts))
+
+
+def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:
+    from stream.commands.compiling import compiling_told
+    from stream.commands.report import hint
+    from stream.fitting.released import fit_released
+    from stream.fitting.released_report import released_figures, released_page, write_released
+    from stream.fitting.topic import topic_source
+    from stream.opening import load_model
+
+    if config is None or asked != Asked():
+        raise CannotFit(
+            "What is asked for cannot be done.",
+            where="--released",
+            why="releases are read as the settings and the model in use say, and in no other way",
+            fix="give the settings file, and no option but --out, --html, --replace and --json beside --released",
+        )
+    settings = load_settings(config)
+    model, topic = (
+        load_model(Path(settings.model.file)),
+        topic_source(settings, settings.kafka.released_topic, os.environ),
+    )
+    with _progress() as progress, compiling_told(hint):
+        fitted = fit_released(settings, model, topic, progress)
+    facts = released_figures(fitted)
+    return Answer(fitted.data, facts, write_released(facts, _written_to(out)), released_page(fitted, facts))
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    progress = Progress(sys.stderr)
+    try:
+        yield progress
+    finally:
+        progress.end()
+
+
+def _written_to(out: Path) -> str:
+    return f", written to {out}"
+
+
+def _require_free(file: Path, *, replace: bool) -> None:
+    """Before hours of reading, not after them."""
+    if file.exists() and not replace:
+        raise CannotFit("A file is in the way.", str(file), "it is there already", "name another one, or add --replace")
+    if not file.absolute().parent.is_dir():
+        raise CannotFit("The file cannot be written.", str(file), "its folder is not there", "make the folder")
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise CannotFit("The file cannot be written.", str(file), why, "name another place") from None

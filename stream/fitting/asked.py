@@ -1,0 +1,212 @@
+"""What somebody asks of a fit, in words, made into a task; whatever cannot be meant is refused."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, get_args
+
+from pydantic_core import PydanticCustomError
+
+from beliefs import json_text
+from beliefs.alphabet import Alphabet, Bins, Grid, IntegerRange
+from beliefs.alphabet_rows import read_alphabet
+from beliefs.checks import Invalid
+from stream.errors import CannotFit
+from stream.fitting.sources import FORMATS, TOPIC, Fields, Source, file_source
+from stream.fitting.task import Sample, Task
+from stream.records.paths import Path as FieldPath
+from stream.records.paths import PathError, parse_path
+from stream.settings.kinds import read_step
+from stream.settings.model import EventTimeSettings, ProtectSettings, RecordSettings, Settings, UserSettings
+
+_MOST_BYTES: Final = 16 << 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options as they were given."""
+
+    source: str | None = None
+    user: str | None = None
+    value: str | None = None
+    time: str | None = None
+    time_unit: str = "ms"
+    file_format: str | None = None
+    alphabet: Path | None = None
+    integers: str | None = None
+    bins: str | None = None
+    rare: int = 1
+    other: str | None = None
+    order: int | None = None
+    most_order: int = 3
+    least: int = 2
+    failure: float = 0.05
+    step: str | None = None
+    sample: str | None = None
+
+
+def task_of(asked: Asked, settings: Settings | None) -> Task:
+    if asked.source is None:
+        raise _asked("--from", "nothing says what to learn from", "name a file, or topic; or learn from --released")
+    topic = topic_of(asked.source, settings)
+    if asked.file_format not in (None, *FORMATS):
+        raise _asked("--format", "it is not known", f"write one of {', '.join(FORMATS)}")
+    if not 0.0 < asked.failure < 1.0:
+        raise _asked("--failure", "it is no probability between 0 and 1", "write for example 0.05")
+    record = _record(asked, settings, from_topic=topic is not None)
+    alphabet = _alphabet(asked)
+    step = _step(asked, settings)
+    if step is not None and topic is None and record.event_time.path is None:
+        raise _asked("--step", "the records of a file have no time of their own", "name the field: --time $.time")
+    if topic is not None and settings is not None:
+        from stream.fitting.topic import topic_source
+
+        source: Source = topic_source(settings, topic, os.environ)
+    else:
+        source = file_source(Path(asked.source), asked.file_format, _fields(record, alphabet))
+    return Task(
+        source=source,
+        record=record,
+        alphabet=alphabet,
+        rare=asked.rare,
+        other=asked.other,
+        order=asked.order,
+        most_order=asked.most_order,
+        least=asked.least,
+        failure=asked.failure,
+        step=step,
+        epsilon=1.0 if settings is None else settings.mechanism.epsilon,
+        sample=_sample(asked, protected=settings is not None and topic == settings.kafka.raw_topic),
+    )
+
+
+def topic_of(source: str, settings: Settings | None) -> str | None:
+    """The topic that is meant: `topic` is the settings' raw topic, `topic:NAME` that one; None for a file."""
+    if source != TOPIC and not source.startswith(f"{TOPIC}:"):
+        return None
+    if settings is None:
+        raise _asked(
+            "--from", "a topic needs brokers", "give the settings file first: sottovoce fit sottovoce.yaml ..."
+        )
+    return source[len(TOPIC) + 1 :] or settings.kafka.raw_topic
+
+
+def _record(asked: Asked, settings: Settings | None, *, from_topic: bool) -> RecordSettings:
+    """The settings' own, with the options in front of them."""
+    given = None if settings is None else settings.record
+    user = UserSettings() if given is None else given.user
+    if asked.user is not None:
+        user = UserSettings(path=_path(asked.user, "--user"), partitioned_by_user=True)
+    elif user.path is None and not from_topic:
+        raise _asked("--user", "the records of a file have no key that names the user", "name the field: --user $.user")
+    elif user.and_key and not from_topic:
+        user = UserSettings(path=user.path, partitioned_by_user=True)
+    time = EventTimeSettings() if given is None else given.event_time
+    if asked.time is not None:
+        if asked.time_unit not in ("ms", "s", "iso8601"):
+            raise _asked("--time-unit", "it is none of ms, s and iso8601", "write how the field is written")
+        time = EventTimeSettings.model_validate({"path": _path(asked.time, "--time"), "unit": asked.time_unit})
+    if asked.value is not None:
+        protect = ProtectSettings(path=_path(asked.value, "--value"))
+    elif given is not None:
+        protect = ProtectSettings(path=given.protect.path)
+    else:
+        raise _asked("--value", "nothing says which field is to be learnt", "name it: --value $.activity")
+    public = () if given is None else given.public
+    most = _MOST_BYTES if given is None else given.max_bytes
+    return RecordSettings(user=user, event_time=time, protect=protect, public=public, max_bytes=most)
+
+
+def _fields(record: RecordSettings, alphabet: Alphabet | None) -> Fields:
+    """What is read of a table. The public fields of the settings are none of it: nothing of them is learnt."""
+    user, time, value = record.user.path, record.event_time.path, record.protect.path
+    numeric = {value} if isinstance(alphabet, IntegerRange | Bins) else set()
+    if time is not None and record.event_time.unit != "iso8601":
+        numeric.add(time)
+    if isinstance(alphabet, Grid):
+        raise _grid_in_a_table()
+    paths = tuple(path for path in (user, value, time) if path is not None)
+    return Fields(paths, frozenset(numeric), record.max_bytes)
+
+
+def _path(text: str, option: str) -> FieldPath:
+    """A path, or the plain name of a field or a column."""
+    try:
+        return parse_path(text) if text.startswith("$") else FieldPath((text,))
+    except PathError as problem:
+        raise _asked(option, str(problem), "write a path such as $.device.activity, or a plain name") from None
+
+
+def _alphabet(asked: Asked) -> Alphabet | None:
+    given = [name for name in ("alphabet", "integers", "bins") if getattr(asked, name) is not None]
+    if len(given) > 1:
+        raise _asked(f"--{given[1]}", f"--{given[0]} declares the values, too", "keep one of them")
+    if given and asked.other is not None:
+        raise _asked("--other", "the values are declared, so there is nothing to pool", "leave one of the two away")
+    if asked.rare > 1 and asked.other is None:
+        raise _asked("--rare", "nothing says what rare values become", 'name their value: --other "other"')
+    if asked.alphabet is not None:
+        return _alphabet_in(asked.alphabet)
+    try:
+        if asked.integers is not None:
+            low, high = _numbers(asked.integers, "--integers", 2, int)
+            return IntegerRange(int(low), int(high))
+        if asked.bins is not None:
+            low, high, cells = _numbers(asked.bins, "--bins", 3, float)
+            return Bins(float(low), float(high), int(cells) if float(cells).is_integer() else -1)
+    except Invalid as problem:
+        raise _asked(f"--{given[0]}", str(problem), "correct the numbers") from None
+    return None
+
+
+def _alphabet_in(file: Path) -> Alphabet:
+    """What a model file holds under `alphabet`, or that alone."""
+    try:
+        document = json_text.read(file.read_bytes())
+        if isinstance(document, dict) and isinstance(document.get("alphabet"), dict):
+            document = document["alphabet"]
+        return read_alphabet(document)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+    except Invalid as problem:
+        why = str(problem)
+    raise CannotFit("The alphabet cannot be read.", str(file), why, 'write it as in a model file: {"kind": ...}')
+
+
+def _numbers(text: str, option: str, count: int, kind: type[int] | type[float]) -> list[int | float]:
+    parts = text.split(":")
+    try:
+        if len(parts) == count:
+            return [kind(part) for part in parts]
+    except ValueError:
+        pass
+    raise _asked(option, f"it is not {count} numbers with colons between them", "write for example 0:23, or -10:40:100")
+
+
+def _step(asked: Asked, settings: Settings | None) -> int | None:
+    if asked.step is None:
+        return None if settings is None else settings.model.step
+    try:
+        return read_step(asked.step)
+    except PydanticCustomError as problem:
+        raise _asked("--step", f"allowed is {(problem.context or {})['allowed']}", "write for example 10m") from None
+
+
+def _sample(asked: Asked, *, protected: bool) -> Sample:
+    if asked.sample is None:
+        return "protected" if protected else "unknown"
+    for known in get_args(Sample):
+        if asked.sample == known:
+            found: Sample = known
+            return found
+    raise _asked("--sample", "it is not known", f"write one of {', '.join(get_args(Sample))}")
+
+
+def _grid_in_a_table() -> CannotFit:
+    return _asked("--alphabet", "a place is two numbers, and a table has one cell for a value", "give JSON lines")
+
+
+def _asked(option: str, why: str, fix: str) -> CannotFit:
+    return CannotFit("What is asked for cannot be done.", where=option, why=why, fix=fix)

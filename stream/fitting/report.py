@@ -1,0 +1,214 @@
+"""What a fit tells people: the figures as JSON, and as text for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from beliefs.leakage.robust import robust_epsilon
+from beliefs.learning.radius import Radii
+from beliefs.learning.written import past_values
+from stream.fitting.reading import Refusals
+from stream.fitting.task import Fitted, Task
+
+POOR_SHOWN: Final = 8
+_RADII: Final = ("average", "worst")
+
+OWN_USERS: Final = (
+    "the model is learnt from the very users whom it is to protect. A model is public: whoever reads it learns "
+    "something about those users from it, and no epsilon counts that. It also fits them better than it would fit "
+    "others. Learn from a public sample, or from users who consented, and say so (--sample public, --sample "
+    "consenting); or learn from released records alone (--released)"
+)
+UNKNOWN_USERS: Final = (
+    "nothing is said about whose events these are. If they are those of the users whom the model is to protect, it "
+    "tells what no epsilon counts; otherwise say --sample public or --sample consenting"
+)
+EACH_ITS_OWN: Final = "the radii hold if all users' values follow one and the same chain of this order, user by user"
+
+
+def warnings_of(task: Task) -> list[str]:
+    return {"protected": [OWN_USERS], "unknown": [UNKNOWN_USERS]}.get(task.sample, [])
+
+
+def figures(fitted: Fitted) -> dict[str, Any]:
+    """Every figure of the report."""
+    facts, chosen, radii, task = fitted.facts, fitted.chosen, fitted.radii, fitted.task
+    symbols = fitted.model.alphabet.size
+    return {
+        "model": fitted.model.short,
+        "version": fitted.model.version,
+        "values": symbols,
+        "order": fitted.learnt.order,
+        "order_that_predicts_best": chosen.order,
+        "listed": fitted.learnt.listed,
+        "lost_by_listing": fitted.learnt.lost,
+        "source": task.source.name,
+        "kind": task.source.kind,
+        "sample": task.sample,
+        "rows": facts.rows,
+        "events": facts.events,
+        "users": facts.users,
+        "pooled_values": facts.pooled,
+        "backwards": facts.backwards,
+        "order_given_up": facts.order_given_up,
+        "clock": None if task.step is None else {"again": facts.again, "late": facts.late, "apart": facts.parted},
+        "refused": refused(facts.refusals),
+        "held_out": {
+            "events": int(chosen.events.sum()),
+            "uniform": {"nats": math.log(symbols), "accuracy": 1.0 / symbols},
+            "orders": [
+                {
+                    "order": score.order,
+                    "nats": score.loss,
+                    "standard_error": score.error,
+                    "accuracy": score.accuracy,
+                    "smoothing": str(score.strength),
+                }
+                for score in chosen.scores
+            ],
+        },
+        "radius": {
+            "failure": radii.failure,
+            "worst": radii.worst,
+            "average": radii.average,
+            "start": radii.start,
+            "rows_seen": int(radii.visits.size),
+            "rows_possible": radii.possible,
+            "rows_beyond_a_half": int(np.count_nonzero(radii.rows > 0.5)),
+            "weightiest": poor_rows(fitted),
+        },
+        "epsilon": task.epsilon,
+        "proposed": proposed(task, radii),
+        "warnings": warnings_of(task),
+    }
+
+
+def refused(refusals: Refusals) -> dict[str, Any]:
+    return {
+        reason: {"count": refusals.counts[reason], "first": refusals.places[reason]}
+        for reason in sorted(refusals.counts)
+    }
+
+
+def poor_rows(fitted: Fitted) -> list[dict[str, Any]]:
+    """The rows that make most of the average radius: those from which more events would help most."""
+    radii = fitted.radii
+    worst = np.argsort(-radii.visits * radii.rows, kind="stable")[:POOR_SHOWN]
+    return [
+        {"after": label, "visits": int(radii.visits[row]), "radius": float(radii.rows[row])}
+        for row, label in zip(worst.tolist(), row_labels(fitted, worst.tolist()), strict=True)
+    ]
+
+
+def row_labels(fitted: Fitted, rows: Sequence[int]) -> list[str]:
+    alphabet = fitted.model.alphabet
+    order = max(fitted.learnt.order, 1)
+    pasts = (past_values(int(fitted.pasts[row]), order, alphabet.size + 1) for row in rows)
+    return [" ".join(str(alphabet.value_at(value)) for value in past) for past in pasts]
+
+
+def write_report(facts: dict[str, Any], written: str) -> str:
+    """The report as text."""
+    return "\n".join(
+        [
+            *[f"WARNING: {warning}." for warning in facts["warnings"]],
+            *_read(facts),
+            *_model(facts, written),
+            *_predicts(facts),
+            *_sure(facts),
+        ]
+    )
+
+
+def _read(facts: dict[str, Any]) -> list[str]:
+    refused_rows = sum(one["count"] for one in facts["refused"].values())
+    read = f"{facts['rows']:,} rows, {facts['events']:,} events of {facts['users']:,} users"
+    lines = [f"Read {facts['source']}: {read}; {refused_rows:,} rows refused."]
+    for reason, one in facts["refused"].items():
+        places = ", ".join(str(place) for place in one["first"]) + (", ..." if one["count"] > len(one["first"]) else "")
+        lines.append(f"    {reason}: {one['count']:,}, at {facts['kind']} {places}")
+    if facts["backwards"]:
+        earlier = "events lie before the user's event in front of them: the order of the source counts"
+        lines.append(f"    {facts['backwards']:,} {earlier}")
+    if facts["clock"] is not None:
+        clock = facts["clock"]
+        lines.append(
+            f"    by the clock: {clock['again']:,} more within a step and {clock['late']:,} late are left out; "
+            f"{clock['apart']:,} times a step or more was skipped, and what came after follows nothing"
+        )
+    return lines
+
+
+def _model(facts: dict[str, Any], written: str) -> list[str]:
+    lines = [f"Model {facts['model']}: {facts['values']:,} values, order {facts['order']}{written}."]
+    if facts["listed"]:
+        lost = facts["lost_by_listing"]
+        lines.append(
+            f"    {facts['listed']:,} pasts of more than one value are listed; the others would tell {lost:.4f} nats"
+        )
+    if facts["pooled_values"]:
+        lines.append(
+            f"    {facts['pooled_values']:,} rare values are one value now; producers must write it, too, or the "
+            "pipeline refuses those records as outside_alphabet"
+        )
+    if facts["order_given_up"] is not None:
+        lines.append(f"    pasts of {facts['order_given_up']} values were given up: there are too many different ones")
+    return lines
+
+
+def _predicts(facts: dict[str, Any]) -> list[str]:
+    held, chosen = facts["held_out"], facts["order_that_predicts_best"]
+    lines = [f"Predicting users of whom nothing was learnt ({held['events']:,} events; lower nats are better):"]
+    for one in held["orders"]:
+        mark = "*" if one["order"] == chosen else " "
+        lines.append(
+            f"  {mark} order {one['order']:<2} {one['nats']:8.4f} +- {one['standard_error']:.4f} nats an event, "
+            f"{one['accuracy']:6.1%} right, mixed in: {one['smoothing']}"
+        )
+    lines.append(
+        f"    uniform  {held['uniform']['nats']:8.4f}           nats an event, {held['uniform']['accuracy']:6.1%} right"
+    )
+    return lines
+
+
+def _sure(facts: dict[str, Any]) -> list[str]:
+    radius = facts["radius"]
+    seen = f"{radius['rows_seen']:,} of {radius['rows_possible']:,} possible rows were seen"
+    lines = [
+        f"How sure: but for a probability of {radius['failure']:g}, each row is this near the truth in variation;",
+        f"    {EACH_ITS_OWN}:",
+        f"    average row {radius['average']:.4f}, worst {radius['worst']:.4f}, first value {radius['start']:.4f};",
+        f"    {seen}",
+    ]
+    if radius["rows_beyond_a_half"]:
+        lines.append(f"    {radius['rows_beyond_a_half']:,} rows may be off by more than a half: too few events")
+    lines.append("    rows from which more events would help most:")
+    lines += [
+        f"        after {row['after']}: {row['visits']:,} visits, radius {row['radius']:.4f}"
+        for row in radius["weightiest"]
+    ]
+    lines.append("A radius for the settings, and what is left of epsilon (as much is withheld from every release):")
+    lines += [_proposed(one, facts["epsilon"]) for one in facts["proposed"]]
+    lines.append(
+        "    It covers one step from a belief that is right; a belief carries the errors of earlier steps, too."
+    )
+    return lines
+
+
+def _proposed(one: dict[str, Any], epsilon: float) -> str:
+    if one["radius"] >= 1.0:
+        return f"    none ({one['of']} row): too little is known; against readers who know better there is 2 epsilon"
+    return f"    mechanism.radius: {one['radius']:g} ({one['of']} row) leaves {one['epsilon']:.4f} of {epsilon:g}"
+
+
+def proposed(task: Task, radii: Radii) -> list[dict[str, Any]]:
+    """Radii as they may stand in the settings, rounded up, and what they leave of epsilon."""
+    found = []
+    for name in _RADII:
+        radius = min(1.0, math.ceil(getattr(radii, name) * 10_000) / 10_000)
+        found.append({"of": name, "radius": radius, "epsilon": robust_epsilon(task.epsilon, radius)})
+    return found
