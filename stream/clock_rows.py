@@ -5,14 +5,24 @@ by one, and with listed entries where not every entry of a belief is written out
 from __future__ import annotations
 
 from stream import state
+from stream.promise import Promise
 from stream.protocol.ports import RowCodec
 from stream.settings.model import Settings
-from stream.stores.rows import StateRows
+from stream.stores.rows import SegmentedRows, StateRows
 
 
-def rows_of(settings: Settings, states: int, tag: int, listed: int = 0) -> RowCodec:
-    """The rows of this pipeline."""
+def rows_of(settings: Settings, states: int, tag: int, listed: int = 0) -> StateRows:
+    """The rows of one model."""
     return StateRows(state.codes_of(states, listed), tag, words_of(settings), listed=listed > 0)
+
+
+def rows_of_promise(settings: Settings, promise: Promise) -> RowCodec:
+    """The rows of every model that serves."""
+    models = {}
+    for each in promise.served:
+        policy, states = each.policy, each.chain.start.shape[0]
+        models[policy.model_tag] = rows_of(settings, states, policy.model_tag, policy.listed)
+    return next(iter(models.values())) if promise.segments is None else SegmentedRows(models)
 
 
 def words_of(settings: Settings) -> int:

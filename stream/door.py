@@ -21,15 +21,19 @@ from stream.records.dead_letters import dead_letter
 from stream.records.parse import HEADERS, WHOLE
 from stream.records.release import chosen_headers, too_large_headers
 from stream.records.shapes import Rejected
+from stream.segments import UNKNOWN, SegmentReader, settle
 
 Header = tuple[str, bytes]
 
 
 class Entered(NamedTuple):
-    """The events of a block, and whose they are: parallel, in the order of their offsets."""
+    """The events of a block, and whose they are: parallel, in the order of their offsets; where several models serve,
+    also the segment of each.
+    """
 
     columns: Columns
     users: list[bytes]
+    segments: Integers | None = None
 
 
 class Door:
@@ -42,6 +46,10 @@ class Door:
         self._coin_key = partition_key(promise.epoch_key, promise.pipeline, topic_id, partition)
         self._reader = ColumnReader(promise.record, promise.alphabet)
         self._chosen = frozenset(promise.record.headers)
+        self._segments = promise.segments
+        self._reads_segments = None
+        if promise.segments is not None:
+            self._reads_segments = SegmentReader(promise.segments.rule, promise.record)
 
     def enter(self, records: InputBlock, unreadable: Collection[bytes]) -> Entered:
         """Events of users whose stored state is unreadable do not enter: they become dead letters."""
@@ -49,7 +57,22 @@ class Door:
         if self._chosen:
             columns = self._without_large_headers(records, columns)
         entered = Entered(columns, self._released_keys(columns.users))
+        if self._reads_segments is not None:
+            entered = self._with_segments(entered, self._reads_segments)
         return without_unreadable(entered, unreadable) if unreadable else entered
+
+    def settle(self, entered: Entered, slot: Integers, heads: Integers) -> tuple[Entered, Integers, Integers]:
+        """The segment of each user, and the block without events of another one than their user's, which are refused;
+        `slot` is the row of each event's user in `heads`. Where one model serves everybody, all are of segment 0.
+        """
+        segments = self._segments
+        if segments is None or entered.segments is None:
+            return entered, slot, np.zeros(heads.shape[0], dtype=np.int64)
+        owners, strangers = settle(slot, entered.columns.offsets, entered.segments, heads, segments.tags)
+        if not strangers.any():
+            return entered, slot, owners
+        reason = Rejected(names.SEGMENT_CHANGED, str(segments.rule.path))
+        return _without_events(entered, strangers, reason), slot[~strangers], owners
 
     def coins(self, offsets: Integers) -> Coins:
         return coins_of(self._coin_key, offsets)
@@ -74,6 +97,13 @@ class Door:
         known = {user: pseudonym(user) for user in set(users)}
         return [known[user] for user in users]
 
+    def _with_segments(self, entered: Entered, reader: SegmentReader) -> Entered:
+        segments = reader.read(entered.columns)
+        entered, unknown = entered._replace(segments=segments), segments == UNKNOWN
+        if not unknown.any():
+            return entered
+        return _without_events(entered, unknown, Rejected(names.UNKNOWN_SEGMENT, str(reader.path)))
+
     def _without_large_headers(self, records: InputBlock, columns: Columns) -> Columns:
         chosen, places = self._chosen, columns.positions.tolist()
         large = np.array([too_large_headers(records.headers(place), chosen) for place in places], dtype=np.bool_)
@@ -83,8 +113,16 @@ class Door:
 def without_unreadable(entered: Entered, unreadable: Collection[bytes]) -> Entered:
     """The block without the events of users whose stored state cannot be trusted: those go to the dead letters."""
     refused = np.array([user in unreadable for user in entered.users], dtype=np.bool_)
-    remaining = _without(entered.columns, refused, Rejected(names.STATE_UNREADABLE, WHOLE))
-    return Entered(remaining, [entered.users[i] for i in np.flatnonzero(~refused).tolist()])
+    return _without_events(entered, refused, Rejected(names.STATE_UNREADABLE, WHOLE))
+
+
+def _without_events(entered: Entered, refused: NDArray[np.bool_], reason: Rejected) -> Entered:
+    segments = entered.segments
+    return Entered(
+        _without(entered.columns, refused, reason),
+        [entered.users[i] for i in np.flatnonzero(~refused).tolist()],
+        None if segments is None else segments[~refused],
+    )
 
 
 def _without(columns: Columns, refused: NDArray[np.bool_], reason: Rejected) -> Columns:

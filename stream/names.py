@@ -71,6 +71,8 @@ USER_DISAGREES: Final = "user_disagrees"  # the record's key and the field name 
 TIME_MISSING: Final = "time_missing"
 TIME_TYPE: Final = "time_type"
 TIME_OUT_OF_RANGE: Final = "time_out_of_range"
+UNKNOWN_SEGMENT: Final = "unknown_segment"  # the field that chooses a user's model is missing, or names none
+SEGMENT_CHANGED: Final = "segment_changed"  # the user began in another segment, so another model serves him
 STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
 REASONS: Final = (
     UNREADABLE,
@@ -93,6 +95,8 @@ REASONS: Final = (
     TIME_MISSING,
     TIME_TYPE,
     TIME_OUT_OF_RANGE,
+    UNKNOWN_SEGMENT,
+    SEGMENT_CHANGED,
     STATE_UNREADABLE,
 )
 

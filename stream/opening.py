@@ -5,28 +5,29 @@ Problems of all three are collected and reported at once. Nothing here talks to 
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from beliefs.chain import Chain
 from beliefs.clock import LEAST_CHANCE
-from beliefs.model_file import InvalidModel, Model, parse
+from beliefs.model_file import Model
 from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
 from mechanisms.sequence.window_whole import SEQUENCES_MAX
 from stream.distances import Chosen, choose_distance
-from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, ModelRefused, Problem
+from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
 from stream.keys import KeyRing, load_keys
-from stream.promise import Promise, compile_promise
+from stream.promise import Promise, compile_segments
+from stream.serving import Serving, load_servings, told_of
 from stream.settings.checks import is_loopback
 from stream.settings.kinds import write_duration
 from stream.settings.load import load_settings, problem_at
 from stream.settings.model import Settings
 
-_MOST_MODEL_PROBLEMS = 20
 _MOST_LEAN = 2.0**-12
 
 
@@ -36,52 +37,39 @@ class Opened:
 
     file: Path
     settings: Settings
-    model: Model
+    servings: tuple[Serving, ...]
     ring: KeyRing
     promise: Promise
     warnings: tuple[str, ...]
+
+    @property
+    def model(self) -> Model:
+        """The model that serves everybody, or the first of several."""
+        return self.servings[0].model
 
 
 def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     """Read and check the settings file and all that it names, or raise ConfigurationRefused with every problem."""
     settings = load_settings(file)
     problems: list[Problem] = []
-    model = _model(settings, file, problems)
+    servings = load_servings(settings.model, partial(_problem, file), problems)
     ring = _keys(settings, file, environment, problems)
     _check_radius(settings, file, problems)
-    if model is not None:
-        _check_bound(settings, model, file, problems)
-        _check_window(settings, model, file, problems)
-        _check_clock(settings, model, file, problems)
-        _check_tail(settings, model, file, problems)
-    chosen = _distance(settings, model, file, problems) if model is not None else None
-    if problems or model is None or ring is None:
+    for serving in servings:
+        problems += _of_model(settings, serving, file)
+    chosen = _distance(settings, servings[0].model, file, problems) if servings else None
+    if problems or not servings or ring is None:
         raise ConfigurationRefused(str(file), problems)
-    promise = compile_promise(settings, model, ring, chosen)
-    return Opened(file, settings, model, ring, promise, tuple(_warnings(settings, model)))
+    promise = compile_segments(settings, servings, ring, chosen)
+    return Opened(file, settings, servings, ring, promise, tuple(_warnings(settings, servings)))
 
 
-def load_model(file: Path) -> Model:
-    """The model in this file, or ModelRefused with what is wrong with it."""
-    fix = "correct the file, or name another one in the settings"
-    try:
-        return parse(file.read_bytes())
-    except OSError as error:
-        raise ModelRefused("The model cannot be read.", str(file), error.strerror or "unknown", fix) from None
-    except InvalidModel as error:
-        shown = [str(problem) for problem in error.problems[:_MOST_MODEL_PROBLEMS]]
-        if len(error.problems) > len(shown):
-            shown.append(f"and {len(error.problems) - len(shown)} more")
-        raise ModelRefused("The model cannot be used.", str(file), "; ".join(shown), fix) from None
-
-
-def _model(settings: Settings, file: Path, problems: list[Problem]) -> Model | None:
-    try:
-        return load_model(Path(settings.model.file))
-    except ModelRefused as error:
-        found = f"{error.where}: {error.why}"
-        problems.append(_problem(file, ("model",), found, "a model file that can be used", error.fix))
-        return None
+def _of_model(settings: Settings, serving: Serving, file: Path) -> list[Problem]:
+    """What is wrong with one model under these settings."""
+    problems: list[Problem] = []
+    for check in (_check_bound, _check_window, _check_clock, _check_tail):
+        check(settings, serving.model, file, problems)
+    return [told_of(serving.file, problem) for problem in problems]
 
 
 def _keys(settings: Settings, file: Path, environment: Mapping[str, str], problems: list[Problem]) -> KeyRing | None:
@@ -236,10 +224,11 @@ def least_belief(chain: Chain, step: int | None = None) -> float:
     return float(min(smallest[possible].min(initial=np.inf), positive_start.min(initial=np.inf)))
 
 
-def _warnings(settings: Settings, model: Model) -> list[str]:
+def _warnings(settings: Settings, servings: Sequence[Serving]) -> list[str]:
     warnings = []
     mechanism = settings.mechanism
-    if exceeds_epsilon(mechanism.name, mechanism.epsilon, model.chain, settings.model.step):
+    chains = [serving.model.chain for serving in servings]
+    if any(exceeds_epsilon(mechanism.name, mechanism.epsilon, chain, settings.model.step) for chain in chains):
         floor = belief_floor(mechanism.epsilon)
         without_limit = MECHANISMS[mechanism.name].row_epsilons == math.inf
         when = f"whenever a belief is below {floor:.3g}" if without_limit else f"and up to {2 * mechanism.epsilon:g}"

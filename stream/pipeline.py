@@ -12,20 +12,22 @@ from collections import Counter
 
 import numpy as np
 
+from mechanisms.coins import Coins
+from mechanisms.contract import Integers
 from stream import names
 from stream.decimals import decimals
-from stream.door import Door
+from stream.door import Door, Entered
 from stream.errors import StateRefused
 from stream.policy import FORECAST, RELEASED, REPLAYED, Bench, Events, Releases
-from stream.promise import Promise
+from stream.promise import Promise, model_names
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
-from stream.protocol.ports import UserStore
+from stream.protocol.ports import Loaded, UserStore
 from stream.protocol.texts import Texts
-from stream.records.columns import Columns, ColumnWriter
+from stream.records.columns import ColumnWriter
 from stream.release_ids import release_id_texts
-from stream.state import row_matrix
+from stream.segments import Part, advance_parts, row_texts
 from stream.step import advance
 
 _HEADER_NAMES = tuple(
@@ -41,40 +43,45 @@ _HEADER_NAMES = tuple(
 
 
 class PartitionPipeline:
-    """The pipeline of one partition of the raw topic; `bench` may be shared, because a block never waits half-way."""
+    """The pipeline of one partition of the raw topic, with a bench for each model that serves; benches may be shared,
+    because a block never waits half-way.
+    """
 
     deadlines = None  # nothing waits here: an event is released with its block
 
-    def __init__(self, promise: Promise, topic: str, topic_id: bytes, partition: int, bench: Bench) -> None:
+    def __init__(self, promise: Promise, topic: str, topic_id: bytes, partition: int, *benches: Bench) -> None:
         self._promise = promise
         self._topic_id = topic_id
         self._partition = partition
-        self._bench = bench
+        self._parts = [
+            Part(each.policy, each.chain, bench, each.width)
+            for each, bench in zip(promise.served, benches, strict=True)
+        ]
         self._door = Door(promise, topic, topic_id, partition)
         self._writer = ColumnWriter(promise.record, promise.alphabet)
 
     def prepare(self, records: InputBlock, store: UserStore) -> Effects:
-        columns, users = self._door.enter(records, store.unreadable)
+        entered = self._door.enter(records, store.unreadable)
         slots: dict[bytes, int] = {}
-        slot = np.array([slots.setdefault(user, len(slots)) for user in users], dtype=np.int64)
+        slot = np.array([slots.setdefault(user, len(slots)) for user in entered.users], dtype=np.int64)
         keys = list(slots)
         rows = store.load(keys)
         before = rows.heads.copy()
+        entered, slot, owners = self._door.settle(entered, slot, rows.heads)
+        columns = entered.columns
         events = Events(slot=slot, offset=columns.offsets, time=columns.times, symbol=columns.symbols)
-        coins = self._door.coins(columns.offsets)
-        promise = self._promise
-        releases = advance(promise.policy, promise.chain, self._bench, rows.heads, rows.codes, events, coins)
+        releases = self._carry_out(rows, owners, events, self._door.coins(columns.offsets))
         changed = np.unique(slot[releases.outcome != REPLAYED])
         heads, codes = rows.heads[changed], rows.codes[changed]
         changed_keys = [keys[i] for i in changed.tolist()]
         told = releases.outcome == RELEASED
         return Effects(
             next_offset=int(records.offsets[-1]) + 1,
-            releases=self._releases(records, columns, users, releases),
+            releases=self._releases(records, entered, owners[slot], releases),
             dead_letters=self._door.dead_letters(records, columns),
             changelog=RecordBlock(
                 keys=Texts.of([names.CHANGELOG_USER_PREFIX + key for key in changed_keys]),
-                values=Texts.of_rows(row_matrix(heads, codes)),
+                values=row_texts(heads, codes, self._widths(owners[changed])),
                 timestamps=np.full(len(changed_keys), max(0, int(records.timestamps[-1])), dtype=np.int64),
             ),
             keys=changed_keys,
@@ -101,8 +108,19 @@ class PartitionPipeline:
     def prepare_overdue(self, store: UserStore, clock: int) -> None:  # noqa: ARG002 - the shape that all share
         return None
 
-    def _releases(self, records: InputBlock, columns: Columns, users: list[bytes], releases: Releases) -> RecordBlock:
+    def _carry_out(self, rows: Loaded, owners: Integers, events: Events, coins: Coins) -> Releases:
+        if len(self._parts) > 1:
+            return advance_parts(self._parts, owners, rows.heads, rows.codes, events, coins)
+        part = self._parts[0]
+        return advance(part.policy, part.chain, part.bench, rows.heads, rows.codes, events, coins)
+
+    def _widths(self, owners: Integers) -> Integers | None:
+        segments = self._promise.segments
+        return None if segments is None else segments.widths[owners]
+
+    def _releases(self, records: InputBlock, entered: Entered, owners: Integers, releases: Releases) -> RecordBlock:
         """One record for each event that leaves a trace; a suppressed one is a gap in its user's steps."""
+        columns, users = entered.columns, entered.users
         visible = np.flatnonzero(releases.symbol >= 0)
         promise = self._promise
         offsets = columns.offsets[visible]
@@ -115,7 +133,7 @@ class PartitionPipeline:
             header_values=(
                 release_id_texts(self._topic_id, self._partition, offsets, promise.policy_fingerprint),
                 promise.policy_name.encode(),
-                promise.model_name.encode(),
+                model_names(promise, owners[visible]),
                 decimals(releases.step[visible]),
                 names.FORECAST.encode(),
             ),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
+
+import numpy as np
 
 from beliefs.alphabet import Alphabet
 from beliefs.distance import Distance
@@ -13,14 +15,19 @@ from beliefs.leakage.robust import chain_error_units, one_step_units, withheld_u
 from beliefs.listed import entries_listed
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
-from mechanisms.contract import constants_table
+from mechanisms.contract import Integers, constants_table
 from mechanisms.registry import MECHANISMS
 from stream.distances import Chosen, choose_distance
 from stream.keys import KeyRing, Pseudonyms
-from stream.policy import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Policy
+from stream.policy import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Bench, Policy, new_bench
+from stream.protocol.texts import Texts
+from stream.segments import Rule
+from stream.serving import Serving, rule_of
 from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import DEFAULT_DEADLINE_MS, RecordSettings, Settings
+from stream.settings.segments import assignment, short_of
+from stream.state import codes_of
 
 WHEN_SPENT: Final = {
     "forecast": SPENT_FORECAST,
@@ -51,8 +58,30 @@ class WindowRules:
 
 
 @dataclass(frozen=True)
+class Segments:
+    """Where several models serve: which of them serves a user, and the promise to the users of each. `short` tells
+    this assignment of models to users from every other one.
+    """
+
+    rule: Rule
+    promises: tuple[Promise, ...]
+    short: str
+
+    @property
+    def tags(self) -> Integers:
+        return np.array([promise.policy.model_tag for promise in self.promises], dtype=np.int64)
+
+    @property
+    def widths(self) -> Integers:
+        return np.array([promise.width for promise in self.promises], dtype=np.int64)
+
+
+@dataclass(frozen=True)
 class Promise:
-    """Everything that decides what is released; shared by a process's partitions. Its `repr` holds no secret."""
+    """Everything that decides what is released; shared by a process's partitions. Its `repr` holds no secret.
+
+    Where `segments` are given, this is the promise to the users of the first, and what is common to all of them.
+    """
 
     pipeline: str
     record: RecordSettings
@@ -67,6 +96,17 @@ class Promise:
     windows: WindowRules | None = None
     pseudonym: Callable[[bytes], bytes] | None = field(repr=False, default=None)
     distance: Distance | None = field(repr=False, default=None)
+    segments: Segments | None = field(repr=False, default=None)
+
+    @property
+    def served(self) -> tuple[Promise, ...]:
+        """The promise to the users of each segment; this one alone where one model serves everybody."""
+        return (self,) if self.segments is None else self.segments.promises
+
+    @property
+    def width(self) -> int:
+        """How many codes a row of this promise's model has."""
+        return codes_of(self.chain.start.shape[0], self.policy.listed)
 
     @property
     def epoch_key(self) -> bytes:
@@ -79,7 +119,47 @@ class Promise:
 
     @property
     def model_name(self) -> str:
+        """As in the header of a released record: the model of its user, and, behind @, which models serve whom."""
         return f"{self.model_version}:{self.model_short}"
+
+    @property
+    def beliefs_name(self) -> str:
+        """As in the control record of the beliefs: whose probabilities they are."""
+        return self.model_name if self.segments is None else f"segments@{self.segments.short}"
+
+
+def bench_of(promise: Promise) -> Bench:
+    """Scratch space for the events of one model's users."""
+    states, listed = promise.chain.start.shape[0], promise.policy.listed > 0
+    return new_bench(states, promise.alphabet.size, promise.distance, listed=listed)
+
+
+def model_names(promise: Promise, owners: Integers) -> Texts | bytes:
+    """The header `model` of released records whose users are of these segments."""
+    texts = [each.model_name.encode() for each in promise.served]
+    return Texts.of([texts[owner] for owner in owners.tolist()]) if len(texts) > 1 else texts[0]
+
+
+def compile_segments(
+    settings: Settings, servings: Sequence[Serving], ring: KeyRing, chosen: Chosen | None = None
+) -> Promise:
+    """The promise of a pipeline in which each of these models serves some of the users."""
+    rule = rule_of(settings.model, servings)
+    if rule is None:
+        return compile_promise(settings, servings[0].model, ring, chosen)
+    listed = {name: serving.model.digest for serving in servings for name in serving.names}
+    others = [serving.model.digest for serving in servings if serving.others]
+    assigned = assignment(rule.path, listed, others[0] if others else None)
+    ends = {serving.model.digest: name_end(settings, serving.model) for serving in servings}
+    short = short_of(assigned, ends)
+    chosen = chosen or choose_distance(settings.record.protect.distance, servings[0].model.alphabet)
+    fingerprint = policy_fingerprint(settings, assigned, chosen.digest)
+    promises = []
+    for serving in servings:
+        alone = compile_promise(settings, serving.model, ring, chosen)
+        name = f"{alone.model_short}@{short}"
+        promises.append(replace(alone, policy_fingerprint=fingerprint, model_short=name))
+    return replace(promises[0], segments=Segments(rule, tuple(promises), short))
 
 
 def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Chosen | None = None) -> Promise:
@@ -94,7 +174,7 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Cho
         policy_version=settings.policy_version,
         policy_fingerprint=policy_fingerprint(settings, model.digest, digest),
         model_version=model.version,
-        model_short=model.short + clock_suffix(settings) + listed_suffix(settings, model),
+        model_short=model.short + name_end(settings, model),
         ring=ring,
         windows=compile_windows(settings, model),
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
@@ -110,6 +190,10 @@ def compile_windows(settings: Settings, model: Model) -> WindowRules | None:
     deadline = window.deadline or DEFAULT_DEADLINE_MS
     back, whole = reversed_arrays(model.chain), window.order == "whole"
     return WindowRules(window.events, window.stretch or 0, natural, deadline, back, whole)
+
+
+def name_end(settings: Settings, model: Model) -> str:
+    return clock_suffix(settings) + listed_suffix(settings, model)
 
 
 def clock_suffix(settings: Settings) -> str:

@@ -179,7 +179,7 @@ def run(
         store = MemoryStore(rows_of(chosen, model.chain.size, model.tag, promise.policy.listed))
         inputs = _inputs(model.alphabet, events, users, partition)
         logs[kafka.raw_topic][partition] += inputs
-        _carry_out(finished, pipeline, store, partition, inputs)
+        carry_out(finished, pipeline, store, partition, inputs)
     return finished
 
 
@@ -200,9 +200,7 @@ def _inputs(alphabet: Alphabet, events: int, users: int, partition: int) -> list
     ]
 
 
-def _carry_out(
-    finished: Run, pipeline: AnyPipeline, store: MemoryStore, partition: int, inputs: Sequence[Kept]
-) -> None:
+def carry_out(finished: Run, pipeline: AnyPipeline, store: MemoryStore, partition: int, inputs: Sequence[Kept]) -> None:
     changelog = finished.topics.logs[finished.settings.changelog_topic][partition]
     owner = finished.task().owner
     control = {"pipeline": owner.pipeline, "topic_id": str(TOPIC_ID), "policy": owner.policy, "model": owner.model}

@@ -16,14 +16,16 @@ from typing import Protocol
 import numpy as np
 
 from stream.audit.accounts import Account, check_counters, check_group, check_identity
-from stream.audit.changelog import Owner, check_owner, read_log
+from stream.audit.changelog import Owner, PartitionLog, check_owner, read_log
 from stream.audit.counters import Counts, read_counters
+from stream.audit.findings import Findings
 from stream.audit.partition import PartitionAudit
 from stream.audit.public import Public
 from stream.audit.records import UNUSABLE, Reader
 from stream.audit.repeats import IdIndex, Repeats
 from stream.audit.report import Report
 from stream.audit.sample import Sample
+from stream.audit.segments import SegmentedAudit, Segments
 from stream.audit.world import Bounds, Topics
 from stream.errors import CannotAudit
 
@@ -51,12 +53,18 @@ class Task:
     metrics: Sequence[str] = ()
     metrics_required: bool = False
     accounts: int = 0
+    segments: Segments | None = None
+
+    @property
+    def publics(self) -> tuple[Public, ...]:
+        """What is public about each model that serves; usually it is one."""
+        return (self.public,) if self.segments is None else self.segments.publics
 
 
 async def audit(task: Task, topics: Topics, progress: Progress) -> Report:
     began = time.monotonic()
     report = Report(task.pipeline)
-    sample = Sample(task.public, task.accounts) if task.accounts else None
+    sample = Sample(task.publics[0], task.accounts, *task.publics[1:]) if task.accounts else None
     counters = await _counters(task, report)
     partitions = await _partitions(task, topics)
     group = await topics.group_offsets(task.pipeline, task.raw_topic) if task.with_changelog else None
@@ -131,16 +139,11 @@ async def _one_partition(
     _refuse_if_cut(released, partition, before)
     log = None
     if task.with_changelog:
-        log = await read_log(task.public, topics, partition, progress)
+        log = await read_log(task.publics, topics, partition, progress)
         check_owner(task.owner, log, report.findings)
         await account.add(task.dead_letter_topic, task.raw_topic, topics, log, report.findings)
         check_group(group, log, report.findings)
-    audited = PartitionAudit(
-        task.public, partition, None if log is None else log.stored, before.stable, report.findings, ids
-    )
-    audited.sample = sample
-    if log is not None:
-        audited.held = log.held
+    audited = _audit_of(task, partition, log, before.stable, report.findings, ids, sample)
     end = (await topics.bounds(released, partition)).end
     async for records in topics.read(released, partition, end, committed=True):
         audited.take(records)
@@ -148,6 +151,24 @@ async def _one_partition(
     audited.close(None if log is None else log.topic_id)
     report.tally.plus(audited.tally)
     return np.array([hash(user) for user in audited.users], dtype=np.int64)
+
+
+def _audit_of(
+    task: Task,
+    partition: int,
+    log: PartitionLog | None,
+    settled: int,
+    findings: Findings,
+    ids: IdIndex,
+    sample: Sample | None,
+) -> PartitionAudit | SegmentedAudit:
+    if task.segments is not None:
+        return SegmentedAudit(task.segments, partition, log, settled, findings, ids, sample)
+    audited = PartitionAudit(task.public, partition, None if log is None else log.stored[0], settled, findings, ids)
+    audited.sample = sample
+    if log is not None:
+        audited.held = log.held
+    return audited
 
 
 def _refuse_if_cut(topic: str, partition: int, bounds: Bounds) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import UUID
@@ -11,7 +11,7 @@ from uuid import UUID
 from stream.audit.findings import Findings
 from stream.audit.held import Held, read_held
 from stream.audit.public import Public
-from stream.audit.rows import StoredRows, read_rows
+from stream.audit.rows import StoredRows, by_tag, read_rows
 from stream.audit.world import Topics
 
 _USER: Final = b"u"
@@ -32,9 +32,11 @@ class Owner:
 
 @dataclass(frozen=True)
 class PartitionLog:
+    """`stored` are the rows of each model that serves; usually it is one."""
+
     partition: int
     where: str
-    stored: StoredRows
+    stored: tuple[StoredRows, ...]
     control: dict[str, Any] | None
     progress: int | None
     held: Mapping[bytes, Held] = field(default_factory=dict)
@@ -54,14 +56,14 @@ class PartitionLog:
 
     @property
     def is_empty(self) -> bool:
-        return not self.stored.users and not self.stored.quarantined and self.control is None
+        return not any(rows.users or rows.quarantined for rows in self.stored) and self.control is None
 
 
 async def read_log(
-    public: Public, topics: Topics, partition: int, progress: Callable[[str, int], None]
+    publics: Sequence[Public], topics: Topics, partition: int, progress: Callable[[str, int], None]
 ) -> PartitionLog:
     """The end is that of everything written, so that what has been committed but not yet marked is waited for."""
-    topic = public.changelog_topic
+    topic = publics[0].changelog_topic
     end = (await topics.bounds(topic, partition)).end
     rows: dict[bytes, tuple[bytes, int]] = {}
     marks: dict[bytes, bytes] = {}
@@ -83,8 +85,10 @@ async def read_log(
                 marks[key] = value
         progress("state rows", len(records))
     where = f"{topic}, partition {partition}"
-    by_clock = public.rules.interval > 0
-    stored = read_rows(rows, public.states, public.tag, by_clock=by_clock, listed=public.listed)
+    stored = tuple(
+        read_rows(its, each.states, each.tag, by_clock=each.rules.interval > 0, listed=each.listed)
+        for each, its in zip(publics, by_tag(rows, [each.tag for each in publics]), strict=True)
+    )
     control, mark = _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS))
     return PartitionLog(partition, where, stored, control, mark, held)
 

@@ -145,6 +145,16 @@ KINDS: Final[dict[str, tuple[str, str, str]]] = {
         "beliefs and amounts have a meaning under their own model only",
         "audit with the model that the pipeline ran with",
     ),
+    "wrong_segment": (
+        "records whose public field says another segment than their user began in, or none",
+        "each user is served by one model; what a release under another one tells is not what was charged",
+        _KEEP,
+    ),
+    "state_segment": (
+        "states under the model of another segment than the one that their user's releases say",
+        "the next release of such a user is built and charged for the belief under another model",
+        _RECOMPUTE,
+    ),
     "unusable_record": (
         "records without a key, a step, an id, or a value of the alphabet",
         "they are not of this pipeline's making, and nothing can be said about what they tell",

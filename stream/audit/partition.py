@@ -108,6 +108,7 @@ class PartitionAudit:
         self._windows = None if windows is None else WindowFollower(public.rules, windows)
         self.held: Mapping[bytes, Held] = {}
         self.sample: Sample | None = None
+        self.segment = 0
         self.tally = Tally()
 
     def take(self, records: Sequence[Record]) -> None:
@@ -159,7 +160,7 @@ class PartitionAudit:
     def _follow(self, parsed: Parsed, which: Integers) -> None:
         rows = rows_of(parsed, which)
         if self.sample is not None:
-            self.sample.take(self._partition, self._reader.users, rows.events)
+            self.sample.take(self._partition, self._reader.users, rows.events, self.segment)
         if self._windows is not None:
             self._count(*self._windows.take(self._book, self._desk, rows))
             return

@@ -52,6 +52,7 @@ _FIELDS: Final = (
     ("drift", "<u4"),
 )
 ROW_VERSION, CLOCK_VERSION, LISTED_VERSION, LISTED_CLOCK_VERSION = 1, 3, 4, 5
+_TAG_AT: Final = slice(4, 8)
 _EXACT: Final = ("upper", "lower", "steps", "drift", "clock")
 
 
@@ -69,6 +70,17 @@ class StoredRows(NamedTuple):
 def row_type(states: int, by_clock: bool, listed: int = 0) -> np.dtype[np.void]:
     clock = [("clock", "<i8")] if by_clock else []
     return np.dtype([*_FIELDS, *clock, ("codes", "<u4", (words_of(states, listed),))])
+
+
+def by_tag(found: dict[bytes, tuple[bytes, int]], tags: Sequence[int]) -> list[dict[bytes, tuple[bytes, int]]]:
+    """The rows of each of these models; a row that bears none of their tags is put with those of the first."""
+    if len(tags) == 1:
+        return [found]
+    parts: list[dict[bytes, tuple[bytes, int]]] = [{} for _ in tags]
+    numbers = {tag.to_bytes(4, "little"): number for number, tag in enumerate(tags)}
+    for user, kept in found.items():
+        parts[numbers.get(kept[0][_TAG_AT], 0)][user] = kept
+    return parts
 
 
 def read_rows(

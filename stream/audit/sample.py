@@ -25,18 +25,22 @@ SHARES: Final = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 
 
 class Sample:
-    """At most so many users of all partitions, and their released events."""
+    """At most so many users of all partitions, and their released events. Where several models serve, `public` and the
+    `others` are those of their segments.
+    """
 
-    def __init__(self, public: Public, most: int) -> None:
-        refuse_unless_accountable(public)
-        self._public, self._most = public, most
+    def __init__(self, public: Public, most: int, *others: Public) -> None:
+        self._publics, self._most = (public, *others), most
+        for each in self._publics:
+            refuse_unless_accountable(each)
         self._largest_first: list[tuple[int, int, int]] = []
         self._events: dict[tuple[int, int], list[Integers]] = {}
         self._met: dict[int, int] = {}
         self.users = 0
 
-    def take(self, partition: int, users: Iterable[bytes], events: Integers) -> None:
-        """The next events of a partition; `users` are its keys in the order of their numbers."""
+    def take(self, partition: int, users: Iterable[bytes], events: Integers, segment: int = 0) -> None:
+        """The next events of one segment of a partition; `users` are its keys in the order of their numbers."""
+        partition = partition * len(self._publics) + segment
         met = self._met.get(partition, 0)
         for key in islice(users, met, None):
             self._admit(key, partition, met)
@@ -63,10 +67,12 @@ class Sample:
 
     def told(self) -> tuple[list[Told], int]:
         """What was told about each of them, and of how many it could not be worked out."""
-        public = self._public
-        desk = new_desk(public.states, public.symbols, public.distance)
-        everybody = [np.concatenate(parts) for parts in self._events.values() if parts]
-        found = [told_about(public, desk, events) for events in everybody]
+        desks = [new_desk(public.states, public.symbols, public.distance) for public in self._publics]
+        found = []
+        for (place, _), parts in self._events.items():
+            segment = place % len(self._publics)
+            if parts:
+                found.append(told_about(self._publics[segment], desks[segment], np.concatenate(parts)))
         known = [told for told in found if told is not None]
         return known, len(found) - len(known)
 

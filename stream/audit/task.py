@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from beliefs.distance import EQUAL
 from beliefs.model_file import Model
@@ -14,12 +14,14 @@ from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
 from stream.audit.public import Public
 from stream.audit.records import Form
+from stream.audit.segments import NONE, Segments
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of
 from stream.distances import choose_distance
 from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
+from stream.settings.segments import assignment, short_of
 
 
 def task_of(
@@ -30,14 +32,17 @@ def task_of(
     changelog: bool = True,
     uncommitted: bool = True,
     accounts: int = 0,
+    others: Sequence[Model] = (),
 ) -> Task:
-    public = public_of(settings, model)
+    """Where the settings name several models, `model` and the `others` are these, in the order of the settings."""
+    segments = segments_of(settings, [model, *others])
+    public = public_of(settings, model) if segments is None else segments.publics[0]
     admin = settings.admin
     own_page = (f"http://{admin.host}:{admin.port}/metrics",) if admin.port else ()
     return Task(
         pipeline=settings.pipeline.name,
         public=public,
-        owner=Owner(settings.pipeline.name, public.form.policy.decode(), public.form.model.decode()),
+        owner=Owner(settings.pipeline.name, public.form.policy.decode(), _beliefs_of(public, segments)),
         raw_topic=settings.kafka.raw_topic,
         dead_letter_topic=settings.kafka.dead_letter_topic,
         with_changelog=changelog,
@@ -45,19 +50,51 @@ def task_of(
         metrics=tuple(metrics) or own_page,
         metrics_required=bool(metrics),
         accounts=accounts,
+        segments=segments,
     )
 
 
-def public_of(settings: Settings, model: Model) -> Public:
+def _beliefs_of(public: Public, segments: Segments | None) -> str:
+    """What the control record must say of the model: all of them together are named by who is served by which."""
+    name = public.form.model.decode()
+    return name if segments is None else f"segments@{name.rpartition('@')[2]}"
+
+
+def segments_of(settings: Settings, models: Sequence[Model]) -> Segments | None:
+    """Which of these models serves whom; names with the same model are one segment."""
+    by = settings.model.by
+    if by is None:
+        return None
+    distinct = {model.digest: model for model in models}
+    number = {digest: place for place, digest in enumerate(distinct)}
+    listed = {
+        named.place[2]: model.digest
+        for named, model in zip(settings.model.named, models, strict=True)
+        if named.place[1] == "files"
+    }
+    otherwise = models[-1].digest if settings.model.otherwise is not None else None
+    assigned = assignment(by, listed, otherwise)
+    short = short_of(assigned, {digest: _name_end(settings, model) for digest, model in distinct.items()})
+    return Segments(
+        by=by,
+        numbers={name: number[digest] for name, digest in listed.items()},
+        otherwise=NONE if otherwise is None else number[otherwise],
+        publics=tuple(public_of(settings, model, assigned, f"@{short}") for model in distinct.values()),
+    )
+
+
+def public_of(
+    settings: Settings, model: Model, assigned: Mapping[str, object] | None = None, serves: str = ""
+) -> Public:
+    """What is public about the users of this model; where it serves not all, which models serve whom is `assigned`."""
     record, name = settings.record, settings.mechanism.name
     distance, digest = choose_distance(record.protect.distance, model.alphabet)
     # Where all errors count alike, what is near is what is optimal.
     mechanism = OPTIMAL if name == "near" and distance.kind == EQUAL else MECHANISMS[name]
-    fingerprint = policy_fingerprint(settings, model.digest, digest)
+    fingerprint = policy_fingerprint(settings, assigned or model.digest, digest)
     epsilon = units_within(settings.mechanism.epsilon)
     law = law_of(model.chain)
     shift = _shift(settings, law, epsilon)
-    listed = listed_of(settings.model.listed, model.chain.size, law.tail)
     return Public(
         form=Form(
             alphabet=model.alphabet,
@@ -65,7 +102,7 @@ def public_of(settings: Settings, model: Model) -> Public:
             public=record.public,
             headers=frozenset(record.headers),
             policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
-            model=f"{model.version}:{model.digest[:8]}{_step_of(settings)}{_listed_name(listed)}".encode(),
+            model=f"{model.version}:{model.digest[:8]}{_name_end(settings, model)}{serves}".encode(),
             windows=settings.window is not None,
         ),
         rules=Rules(
@@ -87,7 +124,7 @@ def public_of(settings: Settings, model: Model) -> Public:
         released_topic=settings.kafka.released_topic,
         changelog_topic=settings.changelog_topic,
         distance=distance,
-        listed=listed,
+        listed=listed_of(settings.model.listed, model.chain.size, law.tail),
     )
 
 
@@ -105,6 +142,11 @@ def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows 
     if window is None:
         return None
     return windows_of(Cut(window.events, window.stretch or 0, window.order == "natural"), law, epsilon, shift)
+
+
+def _name_end(settings: Settings, model: Model) -> str:
+    listed = listed_of(settings.model.listed, model.chain.size, model.chain.tail)
+    return _step_of(settings) + _listed_name(listed)
 
 
 def _step_of(settings: Settings) -> str:

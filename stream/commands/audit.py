@@ -57,7 +57,8 @@ def audit_command(
                 update={"kafka": settings.kafka.model_copy(update={"brokers": tuple(brokers)})}
             )
         options = {"changelog": changelog, "uncommitted": uncommitted}
-        task = task_of(settings, _model(settings), metrics, accounts=accounts, **options)
+        first, *others = [_model(named.file) for named in settings.model.named]
+        task = task_of(settings, first, metrics, accounts=accounts, others=others, **options)
         return asyncio.run(_audit(settings, task, as_json))
 
 
@@ -72,8 +73,8 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
     return report.exit_status
 
 
-def _model(settings: Settings) -> Model:
-    where, fix = settings.model.file, "name the model that the pipeline ran with in the settings"
+def _model(where: str) -> Model:
+    fix = "name the model that the pipeline ran with in the settings"
     try:
         return parse(Path(where).read_bytes())
     except OSError as error:

@@ -6,17 +6,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from beliefs.model_file import Model
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
-from stream.commands.memory import memory_of
+from stream.commands.memory import memory_of, whom_served
 from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
-from stream.promise import apart_units
-from stream.settings.model import DEFAULT_DEADLINE_MS, WindowSettings
+from stream.promise import Promise, apart_units
+from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
 
 
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
@@ -33,49 +34,83 @@ def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
 
 
 def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
-    """Every figure of the explanation. Leakage in nats, shares and probabilities between 0 and 1."""
-    settings, chain = opened.settings, opened.model.chain
-    policy = opened.promise.policy
-    epsilon = settings.mechanism.epsilon
-    promised = Promised(policy, opened.promise.windows, opened.promise.distance)
+    """Every figure of the explanation. Leakage in nats, shares and probabilities between 0 and 1. Where several models
+    serve, what depends on the model stands in `segments`, and the worst of all segments beside it.
+    """
+    settings, promise = opened.settings, opened.promise
+    of_models = [
+        _of_model(settings, serving.model, each, events_per_day)
+        for serving, each in zip(opened.servings, promise.served, strict=True)
+    ]
+    common = _common(opened, events_per_day)
+    if promise.segments is None:
+        return {**common, **of_models[0]}
+    return {
+        **common,
+        "model": promise.beliefs_name,
+        "segments_by": str(promise.segments.rule.path),
+        **_worst(of_models),
+        "segments": [{**whom, **facts} for whom, facts in zip(whom_served(opened), of_models, strict=True)],
+    }
+
+
+def _worst(of_models: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Of all segments; the mechanism decides whether anything is known under any model, so all know it or none."""
+    worst = {name: max(facts[name] for facts in of_models) for name in ("worst_per_event", "worst_per_day", "apart")}
+    known = of_models[0]["worst_under_any_model"] is not None
+    most = max(facts["worst_under_any_model"] for facts in of_models) if known else None
+    return {**worst, "built_for": min(facts["built_for"] for facts in of_models), "worst_under_any_model": most}
+
+
+def _of_model(settings: Settings, model: Model, promise: Promise, events_per_day: int) -> dict[str, Any]:
+    """What depends on the model."""
+    epsilon, chain, policy = settings.mechanism.epsilon, model.chain, promise.policy
+    promised = Promised(policy, promise.windows, promise.distance)
     even = settings.model.step is None and settings.window is None
     single = without_budget(promised, chain, DAY_MS if even else DAY_MS // events_per_day)
     day = one_day(promised, chain, events_per_day)
     rows = MECHANISMS[settings.mechanism.name].row_epsilons
-    built = epsilon - policy.shift / UNITS_PER_NAT
     least = least_belief(chain, settings.model.step)
     worst = worst_per_event(policy.holds_epsilon, epsilon, least, rows)
-    full = policy.budget // policy.epsilon if policy.budget < INFINITE else None
+    built = epsilon - policy.shift / UNITS_PER_NAT
+    return {
+        "model": model.short,
+        **memory_of(model, settings.model, promise),
+        "least_belief": least,
+        "apart": apart_units(settings, model) / UNITS_PER_NAT,
+        "built_for": built,
+        "worst_under_any_model": rows * built if rows < math.inf else None,
+        "worst_per_event": worst,
+        "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
+        "single": asdict(single),
+        "day": asdict(day),
+        "references": references(epsilon, model.alphabet.size, single),
+    }
+
+
+def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
+    """What is the same whatever the model."""
+    settings, policy = opened.settings, opened.promise.policy
+    epsilon = settings.mechanism.epsilon
     return {
         "file": str(opened.file),
         "pipeline": settings.pipeline.name,
         "policy": opened.promise.policy_name,
-        "model": opened.model.short,
         "values": opened.model.alphabet.size,
-        **memory_of(opened),
         "record": _record(opened),
         "mechanism": settings.mechanism.name,
         "epsilon": epsilon,
         "factor": math.exp(epsilon),
         "radius": settings.mechanism.radius,
         "chain_error": settings.mechanism.chain_error,
-        "apart": apart_units(settings, opened.model) / UNITS_PER_NAT,
-        "built_for": built,
         "holds_epsilon": policy.holds_epsilon,
         "belief_floor": belief_floor(epsilon),
-        "least_belief": least,
         "budget": settings.budget.nats,
         "window_ms": settings.budget.window,
         "when_spent": settings.budget.when_spent,
-        "full_releases_per_window": full,
-        "worst_per_event": worst,
-        "worst_under_any_model": rows * built if rows < math.inf else None,
-        "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
+        "full_releases_per_window": policy.budget // policy.epsilon if policy.budget < INFINITE else None,
         "release_window": None if settings.window is None else _window(settings.window),
         "events_per_day": events_per_day,
-        "single": asdict(single),
-        "day": asdict(day),
-        "references": references(epsilon, opened.model.alphabet.size, single),
         "warnings": list(opened.warnings),
     }
 

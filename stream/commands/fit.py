@@ -67,7 +67,7 @@ def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:
     from stream.fitting.released import fit_released
     from stream.fitting.released_report import released_figures, released_page, write_released
     from stream.fitting.topic import topic_source
-    from stream.opening import load_model
+    from stream.serving import load_model
 
     if config is None or asked != Asked():
         raise CannotFit(
@@ -77,10 +77,15 @@ def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:
             fix="give the settings file, and no option but --out, --html, --replace and --json beside --released",
         )
     settings = load_settings(config)
-    model, topic = (
-        load_model(Path(settings.model.file)),
-        topic_source(settings, settings.kafka.released_topic, os.environ),
-    )
+    if settings.model.file is None:
+        raise CannotFit(
+            "What is asked for cannot be done.",
+            where="--released",
+            why="several models serve the users of these settings, and releases would have to be told apart by them",
+            fix="give the settings of a pipeline with one model for everybody",
+        )
+    model = load_model(Path(settings.model.file))
+    topic = topic_source(settings, settings.kafka.released_topic, os.environ)
     with _progress() as progress, compiling_told(hint):
         fitted = fit_released(settings, model, topic, progress)
     facts = released_figures(fitted)

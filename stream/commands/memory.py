@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from beliefs.model_file import Model
 from stream.opening import Opened
+from stream.promise import Promise
 from stream.settings.kinds import write_duration
+from stream.settings.models import ModelSettings
 
 
-def memory_of(opened: Opened) -> dict[str, Any]:
+def memory_of(model: Model, clock: ModelSettings, promise: Promise) -> dict[str, Any]:
     """The order of the model, its contexts and states, and its clock."""
-    model, clock = opened.model, opened.settings.model
     return {
         "order": model.order,
         "contexts": model.contexts,
@@ -19,8 +21,15 @@ def memory_of(opened: Opened) -> dict[str, Any]:
         "phases": model.chain.phases,
         "step_ms": clock.step,
         "most_steps": clock.most if clock.step is not None else None,
-        "listed": opened.promise.policy.listed or None,
+        "listed": promise.policy.listed or None,
     }
+
+
+def whom_served(opened: Opened) -> list[dict[str, Any]]:
+    """Whom each model serves: the names that the field may have, and whether all others belong to it, too."""
+    return [
+        {"serves": serving.words, "names": list(serving.names), "others": serving.others} for serving in opened.servings
+    ]
 
 
 def in_short(facts: Mapping[str, Any]) -> str:

@@ -43,10 +43,45 @@ _NOT_PROMISED: Final = (
 
 def write_explanation(facts: Mapping[str, Any]) -> str:
     """The whole text."""
-    remembers = _section("What the model remembers", in_words(facts))
-    blocks = [_head(facts), _passes(facts), remembers, _promise(facts), _budget(facts)]
-    blocks += [_not_promised(facts), _expected(facts)]
+    blocks = [_head(facts), _passes(facts)]
+    if "segments" in facts:
+        blocks.append(_segments(facts))
+        for each in facts["segments"]:
+            its = {**facts, **each}
+            title = f"Users whose first {facts['segments_by']} is {each['serves']}: model {each['model']}"
+            blocks += [f"{title}\n{'=' * len(title)}", *_of_model(its), _expected(its)]
+        blocks.append(_not_promised(facts))
+    else:
+        blocks += [*_of_model(facts), _not_promised(facts), _expected(facts)]
     return "\n\n".join([*blocks, *([_warnings(facts)] if facts["warnings"] else [])])
+
+
+def _of_model(facts: Mapping[str, Any]) -> list[str]:
+    return [_section("What the model remembers", in_words(facts)), _promise(facts), _budget(facts)]
+
+
+def _segments(facts: Mapping[str, Any]) -> str:
+    """Which model serves whom."""
+
+    def lines() -> Iterator[str]:
+        by = facts["segments_by"]
+        for each in facts["segments"]:
+            yield (
+                f"users whose first {by} is {each['serves']}: model {each['model']}; one release tells at most "
+                f"{_nats(each['worst_per_event'])}, any 24 hours {_nats(each['worst_per_day'])}"
+            )
+        yield (
+            f"a user's first event decides; a later one of another model's {by} is never released, but becomes a dead "
+            "letter with the reason segment_changed, and the user goes on as before"
+        )
+        if any(each["others"] for each in facts["segments"]):
+            none = f"an event whose {by} is missing, or is neither a text, a number nor true or false,"
+        else:
+            none = f"an event without one of these in {by}"
+        yield f"{none} becomes a dead letter with the reason unknown_segment"
+        yield f"{by} is public, so whoever reads the releases knows which model serves whom"
+
+    return _section("Which model serves whom", lines())
 
 
 def _head(facts: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from stream.commands.memory import in_short, memory_of
+from stream.commands.memory import in_short, memory_of, whom_served
 from stream.commands.report import errors_told, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, open_pipeline
@@ -22,24 +22,37 @@ def validate_command(file: Path, as_json: bool) -> int:
 
 
 def summary(opened: Opened) -> dict[str, Any]:
+    several, models = opened.promise.segments is not None, _of_models(opened)
+    segments = [{**whom, **facts} for whom, facts in zip(whom_served(opened), models, strict=True)]
     return {
         "file": str(opened.file),
         "pipeline": opened.settings.pipeline.name,
         "policy": opened.promise.policy_name,
-        "model": opened.model.short,
         "values": opened.model.alphabet.size,
-        **memory_of(opened),
+        **({"model": opened.promise.beliefs_name, "segments": segments} if several else models[0]),
         "key_epoch": opened.ring.current.number,
         "key_fingerprint": opened.ring.current.fingerprint,
         "warnings": list(opened.warnings),
     }
 
 
+def _of_models(opened: Opened) -> list[dict[str, Any]]:
+    """Each model that serves: what it is called, and what it remembers."""
+    pairs = zip(opened.servings, opened.promise.served, strict=True)
+    clock = opened.settings.model
+    return [{"model": serving.model.short, **memory_of(serving.model, clock, promise)} for serving, promise in pairs]
+
+
 def _text(opened: Opened) -> str:
     facts = summary(opened)
     lines = [f"WARNING: {warning}" for warning in opened.warnings]
+    memory = "" if "segments" in facts else in_short(facts)
     lines.append(
         f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, model {facts['model']} "
-        f"({facts['values']} values{in_short(facts)}), key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
+        f"({facts['values']} values{memory}), key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
     )
+    for each in facts.get("segments", ()):
+        order = "" if each["order"] != 1 else ", order 1"
+        by = opened.settings.model.by
+        lines.append(f"  Users whose first {by} is {each['serves']}: model {each['model']}{order}{in_short(each)}.")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from stream.admin import AdminServer, AdminSettings
-from stream.clock_rows import rows_of, words_of
+from stream.clock_rows import rows_of_promise, words_of
 from stream.commands.compiling import compiling_told
 from stream.engine import batches, fetched
 from stream.engine.connection import Connection, connection_of
@@ -25,7 +25,7 @@ from stream.metrics.observer import MeterObserver
 from stream.names import DISTRIBUTION, EXIT_DONE
 from stream.opening import Opened, open_pipeline
 from stream.pipeline import PartitionPipeline
-from stream.policy import new_bench
+from stream.promise import bench_of
 from stream.protocol.control import Control
 from stream.protocol.inputs import InputBlock
 from stream.protocol.limits import LaneLimits
@@ -33,7 +33,7 @@ from stream.protocol.logbook import Logbook
 from stream.protocol.observer import Observers
 from stream.protocol.ports import Pipeline, UserStore
 from stream.protocol.publish import Topics
-from stream.state import codes_of, row_bytes
+from stream.state import row_bytes
 from stream.stores.memory import MemoryStore
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
 from stream.windows.pipeline import WindowPipeline
@@ -84,7 +84,7 @@ def _job(opened: Opened, connection: Connection, meter: Meter) -> Job:
     stores: dict[int, UserStore] = {}
     return Job(
         plan=plan_of(opened, connection),
-        codec=rows_of(opened.settings, opened.model.chain.size, opened.model.tag, opened.promise.policy.listed),
+        codec=rows_of_promise(opened.settings, opened.promise),
         control=lambda raw: control_of(opened, raw),
         pipelines=lambda raw: pipelines_of(opened, raw),
         observer=Observers([MeterObserver(meter, lambda partition: stores[partition].all_heads()), Logbook()]),
@@ -133,7 +133,8 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
 
 
 def bytes_of_a_row(opened: Opened) -> int:
-    return row_bytes(codes_of(opened.model.chain.size, opened.promise.policy.listed), words_of(opened.settings))
+    """Of the widest, where several models serve."""
+    return row_bytes(max(each.width for each in opened.promise.served), words_of(opened.settings))
 
 
 def control_of(opened: Opened, raw: TopicFacts) -> Control:
@@ -143,7 +144,7 @@ def control_of(opened: Opened, raw: TopicFacts) -> Control:
         topic_id=str(raw.id),
         partitions=raw.partitions,
         policy=opened.promise.policy_name,
-        model=opened.promise.model_name,
+        model=opened.promise.beliefs_name,
         key_epoch=opened.ring.current.number,
         key_fingerprint=opened.ring.current.fingerprint,
         first_key_fingerprint=opened.ring.first.fingerprint,
@@ -153,18 +154,13 @@ def control_of(opened: Opened, raw: TopicFacts) -> Control:
 def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
     """The pipeline of each partition.
 
-    They share one bench: a block is prepared without a pause, so never two at once.
+    They share their benches: a block is prepared without a pause, so never two at once.
     """
-    bench = new_bench(
-        opened.model.chain.size,
-        opened.model.alphabet.size,
-        opened.promise.distance,
-        listed=opened.promise.policy.listed > 0,
-    )
+    benches = [bench_of(each) for each in opened.promise.served]
     kind = PartitionPipeline if opened.promise.windows is None else WindowPipeline
 
     def of_partition(partition: int) -> Pipeline:
-        return kind(opened.promise, raw.name, raw.id.bytes, partition, bench)
+        return kind(opened.promise, raw.name, raw.id.bytes, partition, *benches)
 
     return of_partition
 
@@ -174,7 +170,7 @@ def _meter_settings(opened: Opened) -> MeterSettings:
     return MeterSettings(
         pipeline=settings.pipeline.name,
         policy=opened.promise.policy_name,
-        model=opened.promise.model_name,
+        model=opened.promise.beliefs_name,
         mechanism=settings.mechanism.name,
         epsilon=policy.epsilon,
         upper_budget=policy.budget,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from stream.settings.yaml_lines import Tree, read_tree
 # Every field that holds a file or a folder; a relative one is meant beside the settings file.
 _FILES: Final = (
     ("model", "file"),
+    ("model", "otherwise"),
     ("record", "protect", "distance", "table"),
     ("record", "protect", "distance", "cost_table"),
     ("keys", "file"),
@@ -46,7 +48,8 @@ def parse_settings(data: bytes, file: Path) -> Settings:
         check_together(collector)
     if collector.problems:
         raise ConfigurationRefused(str(file), collector.problems)
-    for place in _FILES:
+    segments = [("model", "files", name) for name in full["model"].get("files") or ()]
+    for place in (*_FILES, *segments):
         _make_absolute(full, place, file.absolute().parent)
     return Settings.model_validate(full)
 
@@ -67,11 +70,12 @@ def _make_absolute(full: dict[str, Any], place: tuple[str, ...], folder: Path) -
         section[place[-1]] = str(folder / section[place[-1]])
 
 
-def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: str = "") -> bytes:
+def policy_fingerprint(settings: Settings, model: str | Mapping[str, Any], distance_digest: str = "") -> bytes:
     """Eight bytes that change whenever anything changes that decides what is released.
 
     They are the first of the SHA-256 of a canonical JSON text. Brokers, stores, limits and metrics are not in it: a
-    pipeline that moves house still releases the same. A distance counts by its content, not by the name of its file.
+    pipeline that moves house still releases the same. A distance counts by its content, not by the name of its file,
+    and so do models: `model` is the digest of the only one, or says which digest serves whom (`segments.assignment`).
     """
     decides: dict[str, Any] = {
         "pipeline": settings.pipeline.name,
@@ -79,7 +83,7 @@ def policy_fingerprint(settings: Settings, model_digest: str, distance_digest: s
         "mechanism": settings.mechanism.model_dump(exclude=_unused(settings.mechanism)),
         **({} if settings.window is None else {"window": settings.window.model_dump()}),
         "budget": settings.budget.model_dump(),
-        "model": model_digest,
+        "model": model,
         "policy_version": settings.policy_version,
     }
     if settings.model.step is not None:  # a pipeline without a clock keeps the fingerprint that it has always had

@@ -17,11 +17,11 @@ from stream.settings.kinds import (
     EnvironmentName,
     FieldPath,
     FileName,
-    Step,
     Stretch,
     Version,
     Window,
 )
+from stream.settings.models import ModelSettings
 from stream.settings.section import Section
 
 DEFAULT_DEADLINE_MS = 60_000
@@ -121,32 +121,6 @@ class RecordSettings(Section):
     )
     max_bytes: Annotated[int, Field(ge=64, le=16_777_216)] = Field(
         default=65_536, description="the largest record value that is read, in bytes"
-    )
-
-
-class ModelSettings(Section):
-    """What everybody may know about how the values of the protected field follow one another."""
-
-    text_is: ClassVar[str | None] = "file"
-
-    file: FileName = Field(description="the model file")
-    step: Step = Field(
-        default=None,
-        description=(
-            "event: the model takes one step for each event; or a duration: one for each such interval of event time, "
-            "so that silence moves the belief on"
-        ),
-    )
-    most: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=1_000,
-        description="where step is a duration, the most steps between two events, however long the silence",
-    )
-    listed: Annotated[int, Field(ge=1, le=2_000)] | None = Field(
-        default=None,
-        description=(
-            "of a model with a tail: how many entries of a belief are kept by themselves, 8 bytes each; the others are "
-            "one multiple of the tail. Without it 2,000 where there are more than 4,096 values, and otherwise all"
-        ),
     )
 
 

@@ -1,12 +1,16 @@
-"""The state rows of one model, as the stores and the loader see them."""
+"""The state rows of a pipeline, as the stores and the loader see them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stream import state
 from stream.protocol.ports import Codes, Heads
+from stream.segments import row_texts
+
+_TAG: Final = slice(4, 8)  # where a row bears its model's tag, little-endian
 
 
 class StateRows:
@@ -31,3 +35,34 @@ class StateRows:
 
     def new_users(self, count: int) -> tuple[Heads, Codes]:
         return state.new_users(count, self.symbols, self._words)
+
+
+class SegmentedRows:
+    """Rows of several models: each row bears the tag of its own. In memory all are as wide as the widest, the narrower
+    ones with zeros behind them; as bytes each is what it would be if its model served alone.
+    """
+
+    def __init__(self, models: Mapping[int, StateRows]) -> None:
+        self._models = {tag.to_bytes(4, "little"): rows for tag, rows in models.items()}
+        self._widths = {tag: rows.symbols for tag, rows in models.items()}
+        self.symbols = max(self._widths.values())
+
+    def from_rows(self, rows: Sequence[bytes]) -> tuple[Heads, Codes, NDArray[np.bool_]]:
+        heads, codes = self.new_users(len(rows))
+        readable = np.zeros(len(rows), dtype=np.bool_)
+        places: dict[bytes, list[int]] = {tag: [] for tag in self._models}
+        for place, row in enumerate(rows):
+            if row[_TAG] in places:
+                places[row[_TAG]].append(place)
+        for tag, its in places.items():
+            model = self._models[tag]
+            heads[its], codes[its, : model.symbols], readable[its] = model.from_rows([rows[place] for place in its])
+        return heads, codes, readable
+
+    def to_rows(self, heads: Heads, codes: Codes) -> list[bytes]:
+        tags = ((heads[:, 0] >> 32) & 0xFFFFFFFF).tolist()
+        return row_texts(heads, codes, np.array([self._widths[tag] for tag in tags], dtype=np.int64)).all()
+
+    def new_users(self, count: int) -> tuple[Heads, Codes]:
+        heads, codes = next(iter(self._models.values())).new_users(count)
+        return heads, np.zeros((count, self.symbols), dtype=codes.dtype)

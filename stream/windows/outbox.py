@@ -9,18 +9,19 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mechanisms.contract import Integers
 from mechanisms.sequence.window import NOTHING_DRAWN
 from stream import names
 from stream.decimals import decimals
 from stream.policy import FORECAST, RELEASED
-from stream.promise import Promise
+from stream.promise import Promise, model_names
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import Effects
 from stream.protocol.ports import Codes, Heads, Outgoing
 from stream.protocol.texts import Texts
 from stream.records.columns import ColumnWriter
 from stream.release_ids import release_id_texts
-from stream.state import row_matrix
+from stream.segments import row_texts
 from stream.windows.held import Waiting
 from stream.windows.step import Told
 
@@ -48,11 +49,14 @@ class _Visible(NamedTuple):
     step: int
     window: bytes
     forecast: bool
+    segment: int
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The users that a block has changed: their rows before and after, and what is held about them now."""
+    """The users that a block has changed: their rows before and after, and what is held about them now; `widths` are
+    how many codes each row has, where not all have the same.
+    """
 
     keys: list[bytes]
     heads: Heads
@@ -60,6 +64,7 @@ class Changes:
     codes: Codes
     held: Mapping[bytes, bytes]
     held_change: int
+    widths: Integers | None = None
 
 
 class Outbox:
@@ -75,10 +80,18 @@ class Outbox:
         self._uncertified = 0
 
     def add(
-        self, user: bytes, events: Sequence[Waiting], told: Told, step: int, place: int, length: int | None
+        self,
+        user: bytes,
+        events: Sequence[Waiting],
+        told: Told,
+        step: int,
+        place: int,
+        length: int | None,
+        segment: int = 0,
     ) -> None:
         """What became of these events of one window: the first is the user's event number `step` and the window's
-        value number `place`. Without delay nobody knows yet how many values the window will hold.
+        value number `place`. Without delay nobody knows yet how many values the window will hold. `segment` says whose
+        model it was.
         """
         self._outcomes[told.outcome] += len(events)
         self._appended += [event.appended for event in events]
@@ -98,6 +111,7 @@ class Outbox:
                         step + i,
                         window_text(place + i, length, drawn),
                         told.outcome == FORECAST,
+                        segment,
                     )
                 )
 
@@ -126,6 +140,7 @@ class Outbox:
         records, promise = self._records, self._promise
         offsets = np.array([record.offset for record in records], dtype=np.int64)
         steps = np.array([record.step for record in records], dtype=np.int64)
+        owners = np.array([record.segment for record in records], dtype=np.int64)
         extra = [record.headers for record in records]
         return RecordBlock(
             keys=Texts.of([record.user for record in records]),
@@ -135,7 +150,7 @@ class Outbox:
             header_values=(
                 release_id_texts(self._topic_id, self._partition, offsets, promise.policy_fingerprint),
                 promise.policy_name.encode(),
-                promise.model_name.encode(),
+                model_names(promise, owners),
                 decimals(steps),
                 Texts.of([record.window for record in records]),
                 names.FORECAST.encode(),
@@ -157,7 +172,7 @@ def _changelog(changes: Changes, timestamp: int) -> RecordBlock:
     count = len(changes.keys)
     rows = RecordBlock(
         keys=Texts.of([names.CHANGELOG_USER_PREFIX + key for key in changes.keys]),
-        values=Texts.of_rows(row_matrix(changes.heads, changes.codes)),
+        values=row_texts(changes.heads, changes.codes, changes.widths),
         timestamps=np.full(count, timestamp, dtype=np.int64),
     )
     held = [Outgoing(names.CHANGELOG_HELD_PREFIX + key, record, timestamp) for key, record in changes.held.items()]

@@ -28,6 +28,7 @@ from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, UserStore
 from stream.records.columns import ColumnWriter
+from stream.segments import owners_of
 from stream.state import HEAD_WORDS, Word
 from stream.windows.deadlines import WindowDeadlines
 from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of, readable_head
@@ -39,11 +40,11 @@ _CLOSED_AT_ONCE: Final = 250
 
 @dataclass(slots=True)
 class _User:
-    """One user of a block at work."""
+    """One user of a block at work: the codes of his row as the store has them, and whose model serves him."""
 
     key: bytes
     head: Integers
-    codes: Codes
+    row: Codes
     old: Integers
     waiting: list[Waiting] = field(default_factory=list)
     opened: OpenWindow | None = None
@@ -51,12 +52,21 @@ class _User:
     changed: bool = False
     before: int = 0
     was_held: bool = False
+    segment: int = 0
+    width: int = 0
+
+    @property
+    def codes(self) -> Codes:
+        """Those that belong to the user's model."""
+        return self.row[: self.width]
 
 
 class WindowPipeline:
-    """The pipeline of one partition; `bench` may be shared, because a block never waits half-way."""
+    """The pipeline of one partition, with a bench for each model that serves; benches may be shared, because a block
+    never waits half-way.
+    """
 
-    def __init__(self, promise: Promise, topic: str, topic_id: bytes, partition: int, bench: Bench) -> None:
+    def __init__(self, promise: Promise, topic: str, topic_id: bytes, partition: int, *benches: Bench) -> None:
         if promise.windows is None:
             raise ValueError("the settings have no windows")
         self._promise, self._rules = promise, promise.windows
@@ -65,7 +75,8 @@ class WindowPipeline:
         self._door = Door(promise, topic, topic_id, partition)
         self._writer = ColumnWriter(promise.record, promise.alphabet)
         self._seals = Seals(promise.ring, promise.pipeline, topic_id, partition)
-        self._step = WindowStep(promise.policy, promise.chain, promise.windows.back, bench, whole=promise.windows.whole)
+        self._steps = [step_of(each, bench) for each, bench in zip(promise.served, benches, strict=True)]
+        self._widths = np.array([each.width for each in promise.served], dtype=np.int64)
         self.deadlines = WindowDeadlines()
 
     def adopt(self, store: UserStore) -> int:
@@ -87,6 +98,7 @@ class WindowPipeline:
         users, broken = self._load(store, list(dict.fromkeys(entered.users)))
         if broken:
             entered = without_unreadable(entered, broken)
+        entered = self._settled(entered, users)
         outbox = self._outbox()
         replayed = self._take(records, entered, users, outbox)
         columns = entered.columns
@@ -103,11 +115,29 @@ class WindowPipeline:
             self.deadlines.set(key, None)  # its next event is dead-lettered, and says that the state is unreadable
         if not users:
             return self.prepare_overdue(store, clock) if overdue else None
+        self._assign(list(users.values()), self._owners(users))
         outbox = self._outbox()
         for user in users.values():
             user.changed = True
             self._close(user, outbox)
         return self._effects(users.values(), outbox, clock, {})
+
+    def _settled(self, entered: Entered, users: dict[bytes, _User]) -> Entered:
+        """Each user gets his segment; the answer is the block without events of other ones."""
+        place = {key: i for i, key in enumerate(users)}
+        slot = np.array([place[user] for user in entered.users], dtype=np.int64)
+        entered, _, owners = self._door.settle(entered, slot, _stacked([user.head for user in users.values()]))
+        self._assign(list(users.values()), owners)
+        return entered
+
+    def _owners(self, users: dict[bytes, _User]) -> Integers:
+        """The segments of users who have rows."""
+        heads, segments = _stacked([user.head for user in users.values()]), self._promise.segments
+        return np.zeros(len(users), np.int64) if segments is None else owners_of(heads, segments.tags)
+
+    def _assign(self, users: Sequence[_User], owners: Integers) -> None:
+        for user, segment in zip(users, owners.tolist(), strict=True):
+            user.segment, user.width = segment, int(self._widths[segment])
 
     def _outbox(self) -> Outbox:
         return Outbox(self._promise, self._topic_id, self._partition, self._writer)
@@ -162,24 +192,26 @@ class WindowPipeline:
             self._close(user, outbox)
         user.head[Word.WATERMARK] = event.offset
         user.changed = True
-        if rules.natural and not self._step.is_stopped(user.head):
+        step = self._steps[user.segment]
+        if rules.natural and not step.is_stopped(user.head):
             self._release_next(user, event, coins, outbox)
             return
         user.waiting.append(event)
-        if len(user.waiting) >= rules.events or self._step.is_stopped(user.head):
+        if len(user.waiting) >= rules.events or step.is_stopped(user.head):
             self._close(user, outbox)
 
     def _release_next(self, user: _User, event: Waiting, coins: Coins, outbox: Outbox) -> None:
         step = int(user.head[Word.STEPS]) + 1
-        told, user.opened = self._step.next(user.head, user.codes, user.opened, event.time, event.symbol, coins)
+        windows, codes = self._steps[user.segment], user.codes
+        told, user.opened = windows.next(user.head, codes, user.opened, event.time, event.symbol, coins)
         place = 1 if user.opened is None else int(user.opened.running.marks[COUNT])
-        outbox.add(user.key, [event], told, step, place, None)
+        outbox.add(user.key, [event], told, step, place, None, user.segment)
         if user.opened is not None and place >= self._rules.events:
             self._end(user)
 
     def _end(self, user: _User) -> None:
         if user.opened is not None:
-            self._step.end(user.head, user.codes, user.opened)
+            self._steps[user.segment].end(user.head, user.codes, user.opened)
             user.opened = None
 
     def _close(self, user: _User, outbox: Outbox) -> None:
@@ -190,20 +222,22 @@ class WindowPipeline:
             for column in zip(*((event.offset, event.time, event.symbol) for event in events), strict=True)
         )
         step = int(user.head[Word.STEPS]) + 1
-        told: Told = self._step.close(user.head, user.codes, times, symbols, self._door.coins(offsets))
-        outbox.add(user.key, events, told, step, 1, len(events))
+        windows = self._steps[user.segment]
+        told: Told = windows.close(user.head, user.codes, times, symbols, self._door.coins(offsets))
+        outbox.add(user.key, events, told, step, 1, len(events), user.segment)
 
     def _effects(self, users: Iterable[_User], outbox: Outbox, timestamp: int, counts: dict[str, int]) -> Effects:
         changed = [user for user in users if user.changed]
         for user in changed:
-            self._step.stamp(user.head, user.codes)
+            self._steps[user.segment].stamp(user.head, user.codes)
         held = {user.key: self._sealed(user) for user in changed if user.was_held or user.waiting or user.opened}
-        codes = np.array([user.codes for user in changed], dtype=np.uint32)
+        codes = np.array([user.row for user in changed], dtype=np.uint32)
         after = Changes(
             keys=[user.key for user in changed],
             heads=_stacked([user.head for user in changed]),
             before=_stacked([user.old for user in changed]),
-            codes=codes.reshape(len(changed), self._promise.chain.start.shape[0]),
+            codes=codes.reshape(len(changed), int(self._widths.max())),
+            widths=self._widths[[user.segment for user in changed]] if len(self._steps) > 1 else None,
             held=held,
             held_change=sum(len(user.waiting) - user.before for user in changed),
         )
@@ -214,6 +248,13 @@ class WindowPipeline:
         if user.opened is not None:
             return self._seals.opened(user.key, user.opened, watermark)
         return self._seals.waiting(user.key, user.waiting, watermark, user.due) if user.waiting else b""
+
+
+def step_of(promise: Promise, bench: Bench) -> WindowStep:
+    """The windows of the users of one model."""
+    if promise.windows is None:
+        raise ValueError("the settings have no windows")
+    return WindowStep(promise.policy, promise.chain, promise.windows.back, bench, whole=promise.windows.whole)
 
 
 def _stacked(heads: list[Integers]) -> Heads:

@@ -25,6 +25,8 @@ ENGINE = (
     "stream.state",
     "stream.windows",
     "stream.release_ids",
+    "stream.segments",
+    "stream.serving",
     "stream.pipeline",
     "stream.promise",
     "stream.opening",

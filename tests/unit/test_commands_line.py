@@ -14,7 +14,7 @@ from command_house import change, make_house, run
 from stream.commands.init import template
 from stream.errors import ModelRefused
 from stream.names import EXIT_DONE, EXIT_REFUSED
-from stream.opening import load_model
+from stream.serving import load_model
 from stream.settings.load import parse_settings
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
