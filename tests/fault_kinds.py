@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import grid_walks
 import numpy as np
 from context_models import law_of
+from grid_walks import grid_of
 from tail_models import zipf_chain
 
-from beliefs.alphabet import Bins, Categories, Grid
+from beliefs.alphabet import Categories
 from beliefs.chain import Chain
 from beliefs.contexts import Context
 from beliefs.model_file import serialise, serialise_contexts
@@ -93,14 +95,8 @@ def remembering() -> Kind:
 
 def walk_on(rows: int, columns: int, *, names: tuple[str, str] | None, distance: str) -> Kind:
     """Steps to the next cells of a grid, released near where they are."""
-    grid = Grid(Bins(47.3, 47.5, rows), Bins(8.4, 8.7, columns), names)
-    laws = []
-    for cell in range(grid.size):
-        row, column = divmod(cell, columns)
-        around = [(row, column), (row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)]
-        there = sorted(r * columns + c for r, c in around if 0 <= r < rows and 0 <= c < columns)
-        laws.append((there, [1 / len(there)] * len(there)))
-    model = serialise(grid, Chain.from_sparse([1 / grid.size] * grid.size, laws), {})
+    grid = grid_of(rows, columns, names)
+    model = serialise(grid, grid_walks.walk_on(rows, columns), {})
     places = texts(grid.value_at(cell) for cell in range(grid.size))
     nowhere = json.dumps([0, 0] if names is None else dict.fromkeys(names, 0))
     return Kind(model, places, nowhere, mechanism="near", distance=distance)
