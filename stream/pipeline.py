@@ -12,6 +12,7 @@ from collections import Counter
 
 import numpy as np
 
+from mechanisms.sequence.near import searches_cut_short
 from stream import names
 from stream.decimals import decimals
 from stream.door import Door
@@ -86,6 +87,7 @@ class PartitionPipeline:
             lower_units=releases.lower[told],
             before=before[changed],
             uncertified=int(releases.uncertified[0]),
+            cut_short=searches_cut_short(self._bench.work),
         )
 
     def adopt(self, store: UserStore) -> int:
