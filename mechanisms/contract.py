@@ -46,6 +46,11 @@ LEVEL_UNKNOWN = 33
 CELLS_MAX = 128
 """Values that have places are compared by their costs as this many cells of neighbours, where there are more."""
 
+KEPT_BYTES, KEPT_MOST = 1 << 24, 1 << 12
+"""How much memory channels of `near` take that are kept (sequence/repeats.py), and how many are kept at most."""
+KEPT_HEAD, KEPT_SITES = 15, 24
+"""Words of a kept channel before its belief, and how many released values one may have: enough up to epsilon 3."""
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -99,6 +104,7 @@ class NearWorkspace(NamedTuple):
     tables: Integers  # some squares, of cells by cells: empty where all errors count alike
     lists: Integers  # some lists of one number for each cell
     middles: Floats  # where the cells lie
+    kept: Integers  # a channel in each row, for beliefs that come again: all that outlives an event, but for one count
 
 
 def new_workspace(symbols: int, distance: Distance | None = None) -> Workspace:
@@ -121,13 +127,16 @@ def new_workspace(symbols: int, distance: Distance | None = None) -> Workspace:
     )
 
 
-def new_near_workspace(symbols: int, distance: Distance) -> NearWorkspace:
-    """The distance belongs to the workspace because it never changes."""
+def new_near_workspace(symbols: int, distance: Distance, *, keeps: bool = True) -> NearWorkspace:
+    """The distance belongs to the workspace because it never changes. `keeps`: channels of beliefs that come again."""
     alike, places = distance.kind == EQUAL, (distance.costs.shape[0], distance.places.shape[0])
     require(alike or symbols in places, "a distance is one of these symbols")
     cells = 0 if alike else symbols if distance.kind == TABLE else min(symbols, CELLS_MAX)
     more = (distance, integers(5, cells, cells), integers(16, cells), np.zeros((cells, 3)))
-    return NearWorkspace(*new_workspace(symbols), *more)
+    # Memory that nothing is written to is not taken from the machine, so that rarely repeated beliefs cost none.
+    words = KEPT_HEAD + symbols * (1 if symbols <= cells else 2) + min(KEPT_SITES, cells) * (3 + cells)
+    channels = min(KEPT_MOST, KEPT_BYTES // (8 * words)) if keeps and not alike else 0
+    return NearWorkspace(*new_workspace(symbols), *more, integers(channels, words))
 
 
 def integers(*lengths: int) -> Integers:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mechanisms.coins import Coins
 from mechanisms.contract import Integers
+from mechanisms.sequence.near import searches_cut_short
 from stream import names
 from stream.decimals import decimals
 from stream.door import Door, Entered
@@ -93,6 +94,7 @@ class PartitionPipeline:
             lower_units=releases.lower[told],
             before=before[changed],
             uncertified=int(releases.uncertified[0]),
+            cut_short=sum(searches_cut_short(part.bench.work) for part in self._parts),
         )
 
     def adopt(self, store: UserStore) -> int:

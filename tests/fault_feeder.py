@@ -10,13 +10,13 @@ from random import Random
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from fault_kinds import Kind
 from fault_recount import MARK
 
 from stream.engine.connection import Connection
 from stream.engine.lookups import Lookups
 from stream.errors import PublishFailed
 
-VALUES = ("still", "walking", "running", "cycling")
 USERS = 200
 EVENTS_A_SECOND = 3_000
 ROUND_SECONDS = 0.05
@@ -33,7 +33,7 @@ OPEN_SECONDS_MAX = 60.0
 
 # What cannot be released, by the reason that the dead letter must name.
 MARKED: tuple[tuple[bytes, bytes | None], ...] = (
-    (b"outside_alphabet", b'{"activity": "flying", "n": 1}'),
+    (b"outside_alphabet", b'{"activity": STRANGER, "n": 1}'),
     (b"not_json", b'{"activity": "still", "n": '),
     (b"field_missing", b'{"n": 1}'),
     (b"tombstone", None),
@@ -43,11 +43,13 @@ MARKED: tuple[tuple[bytes, bytes | None], ...] = (
 class Feeder:
     """Writes to the raw topic until told to stop; what it was told to write is acknowledged when `run` returns."""
 
-    def __init__(self, broker: str, topic: str, partitions: int, seed: int) -> None:
+    def __init__(self, broker: str, topic: str, partitions: int, seed: int, kind: Kind, events_a_second: int) -> None:
         self._broker = broker
         self._topic = topic
         self._partitions = partitions
         self._random = Random(seed)
+        self._kind = kind
+        self._a_round = int(events_a_second * ROUND_SECONDS)
         self._first_time = int(time.time() * 1000) - BEGAN_MILLISECONDS_AGO
         self.fed = 0
 
@@ -58,7 +60,7 @@ class Feeder:
             while not stop.is_set() and self.fed < most:
                 began = time.monotonic()
                 room = min(BACKLOG_MAX - (self.fed - done()), most - self.fed)
-                sending += await self._round(producer, max(0, min(room, int(EVENTS_A_SECOND * ROUND_SECONDS))))
+                sending += await self._round(producer, max(0, min(room, self._a_round)))
                 for finished in [future for future in sending if future.done()]:
                     finished.result()  # raises what went wrong, if anything did
                     sending.remove(finished)
@@ -112,8 +114,9 @@ class Feeder:
         user = self._random.randrange(USERS)
         if number % MARKED_EVERY == MARKED_EVERY - 1:
             reason, value = MARKED[number // MARKED_EVERY % len(MARKED)]
-            return user, value, [(MARK, reason)]
-        text = f'{{"activity": "{self._random.choice(VALUES)}", "n": {number}, "secret": "s"}}'
+            known = value and value.replace(b"STRANGER", self._kind.stranger.encode())
+            return user, known, [(MARK, reason)]
+        text = f'{{"activity": {self._random.choice(self._kind.values)}, "n": {number}, "secret": "s"}}'
         return user, text.encode(), []
 
     async def _send(self, producer: AIOKafkaProducer, batch: Any, partition: int) -> asyncio.Future[Any]:

@@ -18,13 +18,13 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from broker import free_port
-from fault_feeder import VALUES, Commits, Feeder, decided
+from fault_feeder import EVENTS_A_SECOND, Commits, Feeder, decided
+from fault_kinds import EVERYDAY, SETTINGS, Kind, sticky_model
 from fault_recount import Origin, Recount, Views, recount
 from fault_workers import FaultWorker, command
 
-from beliefs.alphabet import Categories
-from beliefs.chain import Chain
-from beliefs.model_file import parse, serialise
+from beliefs.model_file import parse
+from stream.distances import choose_distance
 from stream.engine.connection import Connection
 from stream.engine.topics import facts_of
 from stream.keys import new_ring
@@ -33,28 +33,6 @@ from stream.settings.load import load_settings, policy_fingerprint
 SESSION_SECONDS = 6
 STALL_SECONDS_MAX = 120.0
 TELL_SECONDS = 5.0
-SETTINGS = """\
-version: 1
-pipeline: {{name: {name}}}
-kafka:
-  brokers: ["{broker}"]
-  allow_plaintext: true
-  raw_topic: {raw}
-  released_topic: {name}-released
-  dead_letter_topic: {name}-dead-letters
-  group_instance: {instance}
-  session_timeout: {session}s
-  replication_factor: 1
-record: {{user: key, event_time: record, protect: {{path: $.activity}}, public: [$.n]}}
-model: {model}
-mechanism: {{name: optimal, epsilon: 1.0}}
-{window}budget: {{nats: 12.0, window: 1m, when_spent: forecast}}
-keys: {{file: {keys}}}
-store: {store}
-admin: {{port: {port}}}
-policy_version: {policy_version}
-"""
-
 Say = Callable[[str], None]
 
 
@@ -78,15 +56,15 @@ class Stage:
     partitions: int = 4
     session_seconds: int = SESSION_SECONDS
     seed: int = 1
-    window: str = ""
-    """The settings' windows, if any."""
+    kind: Kind = EVERYDAY
+    events_a_second: int = EVENTS_A_SECOND
     name: str = field(default_factory=lambda: f"faults-{uuid.uuid4().hex[:10]}")
     workers: list[FaultWorker] = field(default_factory=list)
     told: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self.raw = f"{self.name}-raw"
-        self.feeder = Feeder(self.broker, self.raw, self.partitions, self.seed)
+        self.feeder = Feeder(self.broker, self.raw, self.partitions, self.seed, self.kind, self.events_a_second)
         self.commits = Commits(self.broker, self.raw, self.partitions, self.name)
 
     @property
@@ -94,7 +72,8 @@ class Stage:
         return [self.raw, *(f"{self.name}-{end}" for end in ("released", "dead-letters", "beliefs-changelog"))]
 
     async def make(self) -> None:
-        write_model(self.folder / "model.json", stay=0.7)
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / "model.json").write_bytes(self.kind.model)
         new_ring(self.folder / "keys.json")
         await live_kafka.create_topic(self.broker, self.raw, partitions=self.partitions)
 
@@ -118,10 +97,10 @@ class Stage:
             "session": self.session_seconds,
             "model": self.folder / "model.json",
             "keys": self.folder / "keys.json",
-            "store": "{kind: memory}",
+            "store": f"{{kind: disk, folder: {self.folder / 'beliefs'}}}" if self.kind.on_disk else "{kind: memory}",
             "port": port,
             "policy_version": 1,
-            "window": f"window: {self.window}\n" if self.window else "",
+            **self.kind.settings,
         }
         file.write_text(SETTINGS.format(**{**usual, **changed}), encoding="utf-8")
         return file
@@ -189,8 +168,10 @@ class Stage:
     async def origin(self) -> Origin:
         facts = await facts_of(Connection((self.broker,)), [self.raw])
         settings = load_settings(self.settings("recount", free_port()))
-        digest = parse((self.folder / "model.json").read_bytes()).digest
-        return Origin(self.raw, facts[self.raw].id.bytes, policy_fingerprint(settings, digest))
+        model = parse((self.folder / "model.json").read_bytes())
+        distance = choose_distance(settings.record.protect.distance, model.alphabet)
+        policy = policy_fingerprint(settings, model.digest, distance.digest)
+        return Origin(self.raw, facts[self.raw].id.bytes, policy)
 
     async def views(self) -> Views:
         raw, released, letters, _ = self.topics
@@ -286,7 +267,4 @@ async def under_load(stage: Stage, *, most: int) -> AsyncIterator[None]:
 
 
 def write_model(file: Path, *, stay: float) -> None:
-    move = (1 - stay) / (len(VALUES) - 1)
-    rows = [[stay if i == j else move for j in range(len(VALUES))] for i in range(len(VALUES))]
-    chain = Chain.from_dense([1 / len(VALUES)] * len(VALUES), rows)
-    file.write_bytes(serialise(Categories(VALUES), chain, {}))
+    file.write_bytes(sticky_model(stay=stay))

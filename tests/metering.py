@@ -48,6 +48,7 @@ def a_block(
     lower: Sequence[int] = (),
     append_ages_ms: Sequence[int] = (),
     uncertified: int = 0,
+    cut_short: int = 0,
 ) -> BlockCounts:
     nobody = np.zeros((0, 8), np.int64)
     return BlockCounts(
@@ -63,4 +64,5 @@ def a_block(
         compute_seconds=0.003,
         publish_seconds=0.004,
         uncertified=uncertified,
+        cut_short=cut_short,
     )

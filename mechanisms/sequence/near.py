@@ -10,20 +10,31 @@ from __future__ import annotations
 
 from beliefs.distance import EQUAL
 from beliefs.native import kernel
-from mechanisms.contract import TOTAL, Constant, Floats, NearWorkspace, outward, plain_of
+from mechanisms.contract import TOTAL, Constant, Floats, NearWorkspace, Workspace, nearby_of, outward, plain_of
 from mechanisms.sequence import optimal
 from mechanisms.sequence.cells import lay_out, refine, set_prices
-from mechanisms.sequence.sites import BEST_RARE, BEST_SITES, WHOLE, search
+from mechanisms.sequence.repeats import is_kept, keep, mark_of, recall
+from mechanisms.sequence.sites import BEST_RARE, BEST_SITES, CUT_SHORT, WHOLE, search
 from mechanisms.sequence.transport import BEST, BEST_SITE, CELLS, FLOW, MASS, NOBODY, PRICE, WANTED
 
 HOLDS_EPSILON = True
 
 LOWER, CAP, FLOOR, PAD = int(Constant.LOWER), int(Constant.CAP), int(Constant.FLOOR), int(Constant.PAD)
 
-# Places in work.size. After the search work.tables[FLOW] holds what a cell's row has above the bases.
-COUNT, REST = 0, 10
+# Places in work.size; the last one counts and outlives events. After the search work.tables[FLOW] holds what a cell's
+# row has above the bases.
+COUNT, REST, CUT_SHORT_SO_FAR = 0, 10, 14
 UNITS_PER_MASS = TOTAL // WHOLE
 ROUNDINGS = 8
+
+
+def searches_cut_short(work: Workspace) -> int:
+    """How many channels since the last call were the best of those that were looked at, and not of all."""
+    nearby = nearby_of(work)
+    if nearby is None or nearby.distance.kind == EQUAL:
+        return 0
+    count, nearby.size[CUT_SHORT_SO_FAR] = int(nearby.size[CUT_SHORT_SO_FAR]), 0
+    return count
 
 
 @kernel
@@ -32,6 +43,18 @@ def prepare(belief: Floats, constants: Floats, work: NearWorkspace) -> tuple[flo
         return optimal.prepare(belief, constants, plain_of(work))
     for i in range(work.size[COUNT]):
         work.position[work.head[i]] = -1
+    mark = mark_of(belief, constants)
+    if is_kept(mark, belief, constants, work):
+        ratios = recall(mark, belief.shape[0], work)
+    else:
+        ratios = _find(belief, constants, work)
+        keep(mark, belief, constants, ratios, work)
+    work.size[CUT_SHORT_SO_FAR] += work.size[CUT_SHORT]
+    return ratios
+
+
+@kernel
+def _find(belief: Floats, constants: Floats, work: NearWorkspace) -> tuple[float, float, float]:
     work.size[WANTED] = int(constants[FLOOR] * WHOLE) + 1
     whole = lay_out(belief, work)
     set_prices(constants, work)

@@ -58,6 +58,7 @@ def _events(meter: Meter) -> Iterator[families.Metric]:
     yield _tallies(table.RELEASE_LEAKAGE, {(side,): meter.leakage[side] for side in SIDES})
     yield _values(table.RELEASES_ABOVE_EPSILON, {(side,): meter.above_epsilon[side] for side in SIDES})
     yield _values(table.UNCERTIFIED, {(): meter.uncertified_fallbacks})
+    yield _values(table.NEAR_CUT_SHORT, {(): meter.near_cut_short})
     yield _values(table.REPEATED, {(): meter.repeated_records})
     yield _values(table.MISSING, {(): meter.missing_offsets})
     yield _values(table.FAILURES, {(error,): number for error, number in sorted(meter.failures.items())})

@@ -84,6 +84,7 @@ class BlockCounts:
     compute_seconds: float
     publish_seconds: float
     uncertified: int = 0
+    cut_short: int = 0
     waiting_change: int = 0
 
 
@@ -103,6 +104,7 @@ class Meter:
         self.publish = Tally(durations, _MICROSECONDS)
         self.latency = Tally(np.array(_LATENCY_EDGES_MS, np.int64), _MILLISECONDS)
         self.uncertified_fallbacks = 0
+        self.near_cut_short = 0
         self.repeated_records = 0
         self.missing_offsets = 0
         self.failures: Counter[str] = Counter()
@@ -124,6 +126,7 @@ class Meter:
         self.publish.add_one(round(counts.publish_seconds * _MICROSECONDS))
         self.latency.add(np.maximum(counts.committed_at_ms - counts.append_times_ms, 0), counts.append_time_weight)
         self.uncertified_fallbacks += counts.uncertified
+        self.near_cut_short += counts.cut_short
         self._waiting[partition] += counts.waiting_change
         self.progress.committed(partition)
 

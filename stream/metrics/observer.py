@@ -70,6 +70,7 @@ class MeterObserver:
                 compute_seconds=report.prepare_seconds,
                 publish_seconds=report.publish_seconds,
                 uncertified=effects.uncertified,
+                cut_short=effects.cut_short,
                 waiting_change=effects.held_change,
             ),
         )

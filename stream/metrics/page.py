@@ -78,6 +78,8 @@ def _header(meter: Meter) -> str:
 def _events(meter: Meter) -> str:
     total = sum(meter.outcomes.values())
     rows = [(f"{label}<small>{note}</small>", f"{meter.outcomes[name]:,}") for name, label, note in _OUTCOMES]
+    if meter.near_cut_short:
+        rows.append(("cut short<small>near's search came to its limit first</small>", f"{meter.near_cut_short:,}"))
     if meter.settings.windows or meter.waiting_events():
         rows.append(("waiting<small>for their window's end</small>", f"{meter.waiting_events():,}"))
     return f"<section><h2>Events</h2>{_table([('carried out', f'<b>{total:,}</b>'), *rows])}</section>"

@@ -199,6 +199,13 @@ UNCERTIFIED: Final = Metric(
     "releases",
     "Releases that became forecasts because their channel could not be certified; the promise holds, utility falls.",
 )
+NEAR_CUT_SHORT: Final = Metric(
+    "sottovoce_near_cut_short_total",
+    Kind.COUNTER,
+    "events",
+    "Events for which near took the best channel found when its work reached the limit; the promise holds, "
+    "values may be further away.",
+)
 REPEATED: Final = Metric(
     "sottovoce_repeated_records_total",
     Kind.COUNTER,
@@ -259,6 +266,7 @@ METRICS: Final = (
     STATE_BYTES,
     DEAD_LETTERS,
     UNCERTIFIED,
+    NEAR_CUT_SHORT,
     REPEATED,
     MISSING,
     FAILURES,

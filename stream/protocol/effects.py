@@ -23,7 +23,8 @@ class Effects:
     `reasons` count records; the outcomes and `held_change` add up to
     the number of records in the block. `upper_units` and `lower_units`
     hold what each release told about its user, for the histograms; `before` are the heads of the changed users before
-    the block. `uncertified` counts releases that became forecasts because their channel could not be certified.
+    the block. `uncertified` counts releases that became forecasts because their channel could not be certified,
+    `cut_short` events for which `near` took the best channel that its bounded work had come to.
 
     `held` are the users of whom something else is held now than before, sealed; nothing is held where it is empty.
     `held_change` is by how much the number of waiting events grew, `appended` when the records of those that were
@@ -43,6 +44,7 @@ class Effects:
     lower_units: NDArray[np.int64] = field(default_factory=no_amounts)
     before: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 8), np.int64))
     uncertified: int = 0
+    cut_short: int = 0
     held: Mapping[bytes, bytes] = field(default_factory=dict)
     held_change: int = 0
     appended: NDArray[np.int64] | None = None

@@ -14,7 +14,7 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, RecordsToDelete
 from broker import Broker
-from fault_feeder import VALUES
+from fault_kinds import VALUES
 from fault_recount import header
 from fault_stage import Stage, a_stage, assert_stops, assert_whole, teller, write_model
 from live_kafka import consume_all

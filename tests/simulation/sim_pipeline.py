@@ -42,6 +42,10 @@ class SimRows:
         return heads, np.zeros((count, 1), np.uint32)
 
 
+def number_alone(number: int) -> bytes:
+    return b"%d" % number
+
+
 def keyed_noise(partition: int, offset: int) -> int:
     return crc32(b"secret %d %d" % (partition, offset))
 

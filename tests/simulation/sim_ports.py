@@ -10,10 +10,9 @@ from random import Random
 from typing import TypeVar
 
 from sim_brokers import Brokers, End, Part
-from sim_pipeline import SimRows
 
 from stream.errors import PublishFailed
-from stream.protocol.ports import NOTHING_HELD, ChangelogChunk, Codes, Heads, Outgoing
+from stream.protocol.ports import NOTHING_HELD, ChangelogChunk, Codes, Heads, Outgoing, RowCodec
 from stream.protocol.publish import Topics
 from stream.stores.memory import MemoryStore
 
@@ -167,8 +166,9 @@ class SimSource:
 class WatchedStore(MemoryStore):
     """Refuses to know anything that is not committed."""
 
-    def __init__(self, brokers: Brokers, partition: int) -> None:
-        super().__init__(SimRows())
+    def __init__(self, brokers: Brokers, partition: int, codec: RowCodec) -> None:
+        super().__init__(codec)
+        self._rows = codec
         self._brokers = brokers
         self._part = (TOPICS.changelog, partition)
 
@@ -186,8 +186,8 @@ class WatchedStore(MemoryStore):
             for entry in self._brokers.log(self._part)
             if entry.record and entry.transaction and entry.transaction.end is End.COMMITTED and entry.offset < position
         }
-        for key, head in zip(keys, heads, strict=True):
-            if written.get(b"u" + key) != head.tobytes():
+        for key, row in zip(keys, self._rows.to_rows(heads, codes), strict=True):
+            if written.get(b"u" + key) != row:
                 raise AheadOfCommit(f"the store took over a state of {key!r} that no commit holds")
         for key, record in held.items():
             if written.get(b"h" + key) != record:

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from sim_brokers import Brokers
-from sim_check import anything_held, progress_mark, violations
+from sim_check import anything_held, progress_mark
 from sim_loop import VirtualLoop
 from sim_ports import TOPICS, Process, WatchedStore
 from sim_worker import Parts, Worker
@@ -82,8 +82,8 @@ class Schedule:
             elif what < 0.16:
                 self._write(part, None)
             else:
-                self._write(part, b"%d" % self._chance.randrange(100))
-        self._write(part, b"7")
+                self._write(part, self._parts.raw(self._chance.randrange(100)))
+        self._write(part, self._parts.raw(7))
 
     def _write(self, part: tuple[str, int], raw: bytes | None) -> None:
         now = round(self._loop.time() * 1000)
@@ -94,7 +94,7 @@ class Schedule:
         for part in self._raw_parts():
             for _ in range(self._chance.randrange(5)):
                 seconds = self._chance.random() * LATE_SECONDS
-                self._later(seconds, lambda part=part: self._write(part, b"8"))  # type: ignore[misc]
+                self._later(seconds, lambda part=part: self._write(part, self._parts.raw(8)))  # type: ignore[misc]
 
     def run(self) -> Outcome:
         asyncio.events._set_running_loop(self._loop)
@@ -107,7 +107,7 @@ class Schedule:
         if not finished:
             self._violate("the run did not come to an end")
         stores = self._owner.stores if self._owner else {}
-        self.outcome.violations += violations(self._brokers, self._partitions, stores)
+        self.outcome.violations += self._parts.violations(self._brokers, self._partitions, stores)
         self._tear_down()
         return self.outcome
 

@@ -1,19 +1,20 @@
 """One worker process of the simulation: the real sessions, lanes, loader and control, on ports of simulated brokers."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 
 from sim_brokers import Brokers
-from sim_pipeline import SimPipeline, SimRows
+from sim_check import violations
+from sim_pipeline import SimPipeline, SimRows, number_alone
 from sim_ports import DELAYS, TOPICS, KeptStore, Process, SimChangelog, SimProducer, SimSource, WatchedStore
 
 from stream.protocol.control import Control
 from stream.protocol.inputs import InputBlock
 from stream.protocol.limits import LaneLimits
 from stream.protocol.observer import NullObserver
-from stream.protocol.ports import Block
+from stream.protocol.ports import Block, Pipeline, RowCodec, UserStore
 from stream.protocol.session import World
 from stream.protocol.sessions import Sessions
 
@@ -33,10 +34,14 @@ class Parts:
 
     producer: type[SimProducer] = SimProducer
     changelog: type[SimChangelog] = SimChangelog
-    pipeline: type[SimPipeline] = SimPipeline
+    pipeline: Callable[[int], Pipeline] = SimPipeline
     sessions: type[Sessions] = Sessions
     blocks_lost: float = 0.0
     """How likely a block vanishes between the consumer and its lane."""
+    codec: RowCodec = field(default_factory=SimRows)
+    raw: Callable[[int], bytes] = number_alone
+    """A raw record's value, made of a number."""
+    violations: Callable[[Brokers, int, Mapping[int, UserStore]], Iterator[str]] = violations
 
 
 class Worker:
@@ -67,7 +72,7 @@ class Worker:
 
         def new_store(partition: int) -> WatchedStore:
             if self._store_kind is WatchedStore or partition not in self.stores:
-                self.stores[partition] = self._store_kind(brokers, partition)
+                self.stores[partition] = self._store_kind(brokers, partition, parts.codec)
             return self.stores[partition]
 
         return World(
@@ -75,7 +80,7 @@ class Worker:
             topics=TOPICS,
             changelog=parts.changelog(process, brokers, self._chance),
             source=SimSource(process, brokers),
-            codec=SimRows(),
+            codec=parts.codec,
             new_producer=lambda partition: parts.producer(process, brokers, partition),
             new_store=new_store,
             new_pipeline=parts.pipeline,

@@ -99,6 +99,7 @@ def test_a_block_counts_events_leakage_and_times() -> None:
             lower=[0, 0, 7],
             append_ages_ms=[10, 20, -5],
             uncertified=1,
+            cut_short=2,
         ),
     )
     assert dict(meter.outcomes) == {"released": 3, "forecast": 1, "suppressed": 0, "replayed": 0, "dead_lettered": 2}
@@ -108,7 +109,7 @@ def test_a_block_counts_events_leakage_and_times() -> None:
     assert meter.above_epsilon == {"upper": 1, "lower": 0}
     assert (meter.block_events.count, meter.block_events.sum_exact) == (1, 6)
     assert meter.latency.sum_exact == 30  # a clock that runs ahead counts as 0
-    assert meter.uncertified_fallbacks == 1
+    assert (meter.uncertified_fallbacks, meter.near_cut_short) == (1, 2)
 
 
 def test_what_is_shown_of_few_users_is_nothing() -> None:

@@ -60,6 +60,7 @@ def report(records: int, lag: int = 0) -> BlockReport:
         lower_units=np.zeros(records - 1, np.int64),
         before=np.concatenate((heads_of([(NAT, NAT)]), np.zeros((1, 8), np.int64))),
         uncertified=1,
+        cut_short=3,
     )
     raw = [Record(offset, COMMITTED_AT_MS - 10) for offset in range(records)]
     return BlockReport(
@@ -106,7 +107,8 @@ def test_a_block_is_counted_with_its_users_and_sampled_delays(records: int) -> N
     assert records <= meter.latency.count < records + 64
     assert meter.latency.sum_exact == 10 * meter.latency.count
     assert meter.progress.partitions[2].lag_records == 5
-    assert (meter.compute.sum_exact, meter.publish.sum_exact, meter.uncertified_fallbacks) == (2000, 5000, 1)
+    assert (meter.compute.sum_exact, meter.publish.sum_exact) == (2000, 5000)
+    assert (meter.uncertified_fallbacks, meter.near_cut_short) == (1, 3)
 
 
 def test_a_transaction_that_hangs_is_a_stall() -> None:
