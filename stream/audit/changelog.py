@@ -84,7 +84,8 @@ async def read_log(
         progress("state rows", len(records))
     where = f"{topic}, partition {partition}"
     by_clock = public.rules.interval > 0
-    stored = read_rows(rows, public.states, public.tag, by_clock=by_clock, listed=public.listed)
+    sliding = public.rules.sliding
+    stored = read_rows(rows, public.states, public.tag, by_clock=by_clock, listed=public.listed, sliding=sliding)
     control, mark = _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS))
     return PartitionLog(partition, where, stored, control, mark, held)
 

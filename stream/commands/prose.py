@@ -165,11 +165,11 @@ def _budget(facts: Mapping[str, Any]) -> str:
         if math.isinf(facts["budget"]):
             yield "there is no budget: the promises of all events of a user add up without end"
             return
-        window = (
-            "for ever"
-            if facts["window_ms"] is None
-            else f"in each budget window of {write_duration(facts['window_ms'])}"
-        )
+        window = "for ever"
+        if facts["window_ms"] is not None:
+            window = f"in each budget window of {write_duration(facts['window_ms'])}"
+        if facts["window_events"] is not None:
+            window = f"in any {facts['window_events']} of his events in a row"
         yield f"all releases about one user {window} tell at most {_nats(facts['budget'])} together"
         if facts["holds_epsilon"]:
             count = facts["full_releases_per_window"]
@@ -177,6 +177,11 @@ def _budget(facts: Mapping[str, Any]) -> str:
             yield f"that pays for at least {count} {what}; those that tell less leave room for more"
         if facts["window_ms"] is not None:
             yield "budget windows follow one another, so a stretch of time of such a length may meet two of them"
+        if facts["window_events"] is not None:
+            yield (
+                "it bounds what the outputs of these events add; leakage about these events from outputs outside is "
+                "not bounded by it"
+            )
         yield f"when it is spent: {_SPENT[facts['when_spent']]}"
         most = _nats(facts["worst_per_day"])
         yield f"in any 24 hours of {facts['events_per_day']} events: at most {most} about one user"
@@ -189,7 +194,7 @@ def _not_promised(facts: Mapping[str, Any]) -> str:
         if facts["record"]["key"] == "keep":
             yield "who a user is: the released records bear the users' ids"
         yield from _NOT_PROMISED
-        if facts["window_ms"] is not None:
+        if facts["window_ms"] is not None or facts["window_events"] is not None:
             yield "that later windows tell nothing about earlier events: each budget bounds what its own releases add"
         if facts["worst_under_any_model"] is None:
             yield "any bound at all against somebody whose model differs from yours"

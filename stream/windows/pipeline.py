@@ -28,7 +28,7 @@ from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, UserStore
 from stream.records.columns import ColumnWriter
-from stream.state import HEAD_WORDS, Word
+from stream.state import Word, head_words
 from stream.windows.deadlines import WindowDeadlines
 from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of, readable_head
 from stream.windows.outbox import Changes, Outbox
@@ -66,6 +66,7 @@ class WindowPipeline:
         self._writer = ColumnWriter(promise.record, promise.alphabet)
         self._seals = Seals(promise.ring, promise.pipeline, topic_id, partition)
         self._step = WindowStep(promise.policy, promise.chain, promise.windows.back, bench, whole=promise.windows.whole)
+        self._words = head_words(promise.policy.interval > 0, promise.policy.sliding)
         self.deadlines = WindowDeadlines()
 
     def adopt(self, store: UserStore) -> int:
@@ -201,8 +202,8 @@ class WindowPipeline:
         codes = np.array([user.codes for user in changed], dtype=np.uint32)
         after = Changes(
             keys=[user.key for user in changed],
-            heads=_stacked([user.head for user in changed]),
-            before=_stacked([user.old for user in changed]),
+            heads=_stacked([user.head for user in changed], self._words),
+            before=_stacked([user.old for user in changed], self._words),
             codes=codes.reshape(len(changed), self._promise.chain.start.shape[0]),
             held=held,
             held_change=sum(len(user.waiting) - user.before for user in changed),
@@ -216,5 +217,5 @@ class WindowPipeline:
         return self._seals.waiting(user.key, user.waiting, watermark, user.due) if user.waiting else b""
 
 
-def _stacked(heads: list[Integers]) -> Heads:
-    return np.array(heads, dtype=np.int64).reshape(len(heads), HEAD_WORDS)
+def _stacked(heads: list[Integers], words: int) -> Heads:
+    return np.array(heads, dtype=np.int64).reshape(len(heads), words)
