@@ -16,6 +16,7 @@ from beliefs.model_file import InvalidModel, Model, parse
 from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
 from mechanisms.sequence.window_whole import SEQUENCES_MAX
+from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, ModelRefused, Problem
 from stream.keys import KeyRing, load_keys
@@ -53,6 +54,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
         _check_window(settings, model, file, problems)
         _check_clock(settings, model, file, problems)
         _check_tail(settings, model, file, problems)
+        _check_accounts(settings, model, file, problems)
     chosen = _distance(settings, model, file, problems) if model is not None else None
     if problems or model is None or ring is None:
         raise ConfigurationRefused(str(file), problems)
@@ -196,6 +198,12 @@ def _check_tail(settings: Settings, model: Model, file: Path, problems: list[Pro
         found, allowed = f"{settings.model.listed} beside a model without a tail", "a model with a tail, of version 3"
         fix = "remove listed: every entry of a belief is then kept; or give the transitions of the model a tail"
         problems.append(_problem(file, ("model", "listed"), found, allowed, fix))
+
+
+def _check_accounts(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+    wrong = why_no_accounts(settings, model)
+    if wrong is not None:
+        problems.append(_problem(file, ("metrics", "accounts"), *wrong))
 
 
 def belief_floor(epsilon: float) -> float:

@@ -27,6 +27,7 @@ from stream.records.columns import Columns, ColumnWriter
 from stream.release_ids import release_id_texts
 from stream.state import row_matrix
 from stream.step import advance
+from stream.watch import Watch
 
 _HEADER_NAMES = tuple(
     name.encode()
@@ -45,8 +46,16 @@ class PartitionPipeline:
 
     deadlines = None  # nothing waits here: an event is released with its block
 
-    def __init__(self, promise: Promise, topic: str, topic_id: bytes, partition: int, bench: Bench) -> None:
-        self._promise = promise
+    def __init__(
+        self,
+        promise: Promise,
+        topic: str,
+        topic_id: bytes,
+        partition: int,
+        bench: Bench,
+        watch: Watch | None = None,
+    ) -> None:
+        self._promise, self._watch = promise, watch
         self._topic_id = topic_id
         self._partition = partition
         self._bench = bench
@@ -63,6 +72,7 @@ class PartitionPipeline:
         events = Events(slot=slot, offset=columns.offsets, time=columns.times, symbol=columns.symbols)
         coins = self._door.coins(columns.offsets)
         promise = self._promise
+        watched = None if self._watch is None else self._watch.choose(keys, rows, events, coins)
         releases = advance(promise.policy, promise.chain, self._bench, rows.heads, rows.codes, events, coins)
         changed = np.unique(slot[releases.outcome != REPLAYED])
         heads, codes = rows.heads[changed], rows.codes[changed]
@@ -86,6 +96,7 @@ class PartitionPipeline:
             lower_units=releases.lower[told],
             before=before[changed],
             uncertified=int(releases.uncertified[0]),
+            watched=watched,
         )
 
     def adopt(self, store: UserStore) -> int:

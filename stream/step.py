@@ -72,12 +72,12 @@ def advance(
         step=np.zeros(count, dtype=np.int64),
         uncertified=np.zeros(1, dtype=np.int64),
     )
-    _advance_all(policy, chain, bench, heads, codes, events, coins, releases)
+    carry_out_all(policy, chain, bench, heads, codes, events, coins, releases)
     return releases
 
 
 @kernel
-def _advance_all(
+def carry_out_all(
     policy: Policy,
     chain: ChainArrays,
     bench: Bench,

@@ -14,6 +14,7 @@ from uuid import UUID
 from stream.admin import AdminServer, AdminSettings
 from stream.clock_rows import rows_of, words_of
 from stream.commands.compiling import compiling_told
+from stream.commands.witnessing import bench_of, following_of, witness_of
 from stream.engine import batches, fetched
 from stream.engine.connection import Connection, connection_of
 from stream.engine.memory import settle
@@ -25,7 +26,6 @@ from stream.metrics.observer import MeterObserver
 from stream.names import DISTRIBUTION, EXIT_DONE
 from stream.opening import Opened, open_pipeline
 from stream.pipeline import PartitionPipeline
-from stream.policy import new_bench
 from stream.protocol.control import Control
 from stream.protocol.inputs import InputBlock
 from stream.protocol.limits import LaneLimits
@@ -36,6 +36,7 @@ from stream.protocol.publish import Topics
 from stream.state import codes_of, row_bytes
 from stream.stores.memory import MemoryStore
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
+from stream.watch import Following, Watch
 from stream.windows.pipeline import WindowPipeline
 
 
@@ -54,23 +55,24 @@ async def _work(opened: Opened, connection: Connection) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     watch_lifeline(stop.set)
-    meter = Meter(_meter_settings(opened))
-    job = _job(opened, connection, meter)
+    following = following_of(opened)
+    meter = Meter(_meter_settings(opened), witness=witness_of(opened, following))
+    job = _job(opened, connection, meter, following)
     admin = opened.settings.admin
     server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
     await server.start()
     try:
-        await _warm_up_unless(stop, job)
+        await _warm_up_unless(stop, job, meter)
         settle()
         await work(job, stop)
     finally:
         await server.stop()
 
 
-async def _warm_up_unless(stop: asyncio.Event, job: Job) -> None:
+async def _warm_up_unless(stop: asyncio.Event, job: Job, meter: Meter) -> None:
     """In a thread, so that whoever asks for /readyz meanwhile is told that this worker is not ready."""
     with compiling_told(logging.getLogger(DISTRIBUTION).info):
-        warming = asyncio.create_task(asyncio.to_thread(warm_up, job), name="warming up")
+        warming = asyncio.create_task(asyncio.to_thread(_warm_up_all, job, meter), name="warming up")
         stopping = asyncio.create_task(stop.wait(), name="waiting for the word to stop")
         await asyncio.wait({warming, stopping}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
@@ -80,13 +82,19 @@ async def _warm_up_unless(stop: asyncio.Event, job: Job) -> None:
         await warming
 
 
-def _job(opened: Opened, connection: Connection, meter: Meter) -> Job:
+def _warm_up_all(job: Job, meter: Meter) -> None:
+    warm_up(job)
+    if meter.witness is not None:
+        meter.witness.warm_up()
+
+
+def _job(opened: Opened, connection: Connection, meter: Meter, following: Following) -> Job:
     stores: dict[int, UserStore] = {}
     return Job(
         plan=plan_of(opened, connection),
         codec=rows_of(opened.settings, opened.model.chain.size, opened.model.tag, opened.promise.policy.listed),
         control=lambda raw: control_of(opened, raw),
-        pipelines=lambda raw: pipelines_of(opened, raw),
+        pipelines=lambda raw: pipelines_of(opened, raw, following),
         observer=Observers([MeterObserver(meter, lambda partition: stores[partition].all_heads()), Logbook()]),
         stores=stores,
     )
@@ -150,21 +158,18 @@ def control_of(opened: Opened, raw: TopicFacts) -> Control:
     )
 
 
-def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
-    """The pipeline of each partition.
+def pipelines_of(opened: Opened, raw: TopicFacts, following: Following | None = None) -> Callable[[int], Pipeline]:
+    """The pipeline of each partition; `following` is there where somebody watches over them.
 
     They share one bench: a block is prepared without a pause, so never two at once.
     """
-    bench = new_bench(
-        opened.model.chain.size,
-        opened.model.alphabet.size,
-        opened.promise.distance,
-        listed=opened.promise.policy.listed > 0,
-    )
-    kind = PartitionPipeline if opened.promise.windows is None else WindowPipeline
+    bench, promise = bench_of(opened), opened.promise
 
     def of_partition(partition: int) -> Pipeline:
-        return kind(opened.promise, raw.name, raw.id.bytes, partition, bench)
+        if promise.windows is not None:
+            return WindowPipeline(promise, raw.name, raw.id.bytes, partition, bench)
+        watch = None if following is None else Watch(following, partition, promise.policy, opened.model.alphabet.size)
+        return PartitionPipeline(promise, raw.name, raw.id.bytes, partition, bench, watch)
 
     return of_partition
 

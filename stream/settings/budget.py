@@ -43,3 +43,8 @@ class MetricsSettings(Section):
     near_budget: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = Field(
         default=0.8, description="the share of the budget from which a user counts as near it"
     )
+    accounts: Annotated[int, Field(ge=0, le=400)] = Field(
+        default=0,
+        description="of so many users a worker also works out exactly what their latest releases, up to 50, tell "
+        "together: about the whole sequence of values, and about the worst single value; 0: of none",
+    )
