@@ -62,6 +62,12 @@ def budget_units(nats: float) -> int:
     return min(INFINITE, math.floor(Fraction(nats) * UNITS_PER_NAT))
 
 
+def units_up(nats: float) -> int:
+    """An amount that was told, in units, rounded up."""
+    require(nats >= 0, "an amount is not negative")
+    return INFINITE if math.isinf(nats) else min(INFINITE, math.ceil(Fraction(nats) * UNITS_PER_NAT))
+
+
 def nats(units: int) -> float:
     """Units as nats for people to read, rounded up."""
     if units >= INFINITE:

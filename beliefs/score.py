@@ -38,8 +38,10 @@ def new_score() -> Floats:
 
 
 @kernel
-def observe(score: Floats, law: Floats, count: int, released: int) -> None:
-    """Take in one release: `law[:count]` are the weights of what might have been released, `released` its place."""
+def observe(score: Floats, law: Floats, count: int, released: int, off: float = 0.0) -> None:
+    """Take in one release: `law[:count]` are the weights of what might have been released, `released` its place. The
+    law that is to be tested gives each value between exp(-off) and exp(off) times what `law` does.
+    """
     total = 0.0
     for i in range(count):
         total += law[i]
@@ -63,6 +65,7 @@ def observe(score: Floats, law: Floats, count: int, released: int) -> None:
     score[_VARIANCE] += max(square - mean * mean, 0.0)
     # A stake of 1/(n (n + 1)) joins each bet at event n; rounding may only lose.
     stake, careful = 1.0 / (events * (events + 1.0)), 1.0 - (count + 16.0) * 2.220446049250313e-16
+    careful *= max(0.0, 1.0 - off)
     root = math.sqrt(p)
     _bet(score, 0, stake, 1.0 / many, p, careful)
     _bet(score, 1, stake, root / roots, p, careful)

@@ -1,5 +1,6 @@
 """The state rows of a pipeline, as the stores and the loader see them: with a word for the clock where its model goes
-by one, and with listed entries where not every entry of a belief is written out.
+by one, with the last events' charges where any so many of them have a budget, and with listed entries where not every
+entry of a belief is written out.
 """
 
 from __future__ import annotations
@@ -26,4 +27,4 @@ def rows_of_promise(settings: Settings, promise: Promise) -> RowCodec:
 
 
 def words_of(settings: Settings) -> int:
-    return state.HEAD_WORDS if settings.model.step is None else state.CLOCK_HEAD_WORDS
+    return state.head_words(settings.model.step is not None, settings.budget.sliding)

@@ -18,6 +18,7 @@ from beliefs.model_file import Model
 from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
 from mechanisms.sequence.window_whole import SEQUENCES_MAX
+from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
 from stream.keys import KeyRing, load_keys
@@ -67,7 +68,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
 def _of_model(settings: Settings, serving: Serving, file: Path) -> list[Problem]:
     """What is wrong with one model under these settings."""
     problems: list[Problem] = []
-    for check in (_check_bound, _check_window, _check_clock, _check_tail):
+    for check in (_check_bound, _check_window, _check_clock, _check_tail, _check_accounts):
         check(settings, serving.model, file, problems)
     return [told_of(serving.file, problem) for problem in problems]
 
@@ -193,6 +194,12 @@ def _check_tail(settings: Settings, model: Model, file: Path, problems: list[Pro
         found, allowed = f"{settings.model.listed} beside a model without a tail", "a model with a tail, of version 3"
         fix = "remove listed: every entry of a belief is then kept; or give the transitions of the model a tail"
         problems.append(_problem(file, ("model", "listed"), found, allowed, fix))
+
+
+def _check_accounts(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+    wrong = why_no_accounts(settings, model)
+    if wrong is not None:
+        problems.append(_problem(file, ("metrics", "accounts"), *wrong))
 
 
 def belief_floor(epsilon: float) -> float:

@@ -30,6 +30,7 @@ from stream.records.columns import ColumnWriter
 from stream.release_ids import release_id_texts
 from stream.segments import Part, advance_parts, row_texts
 from stream.step import advance
+from stream.watch import Watch
 
 _HEADER_NAMES = tuple(
     name.encode()
@@ -51,6 +52,7 @@ class PartitionPipeline:
     deadlines = None  # nothing waits here: an event is released with its block
 
     def __init__(self, promise: Promise, topic: str, topic_id: bytes, partition: int, *benches: Bench) -> None:
+        self.watch: Watch | None = None  # chooses what is looked at once more after its commit
         self._promise = promise
         self._topic_id = topic_id
         self._partition = partition
@@ -71,7 +73,9 @@ class PartitionPipeline:
         entered, slot, owners = self._door.settle(entered, slot, rows.heads)
         columns = entered.columns
         events = Events(slot=slot, offset=columns.offsets, time=columns.times, symbol=columns.symbols)
-        releases = self._carry_out(rows, owners, events, self._door.coins(columns.offsets))
+        coins = self._door.coins(columns.offsets)
+        watched = None if self.watch is None else self.watch.choose(keys, rows, events, coins)
+        releases = self._carry_out(rows, owners, events, coins)
         changed = np.unique(slot[releases.outcome != REPLAYED])
         heads, codes = rows.heads[changed], rows.codes[changed]
         changed_keys = [keys[i] for i in changed.tolist()]
@@ -95,6 +99,7 @@ class PartitionPipeline:
             before=before[changed],
             uncertified=int(releases.uncertified[0]),
             cut_short=sum(searches_cut_short(part.bench.work) for part in self._parts),
+            watched=watched,
         )
 
     def adopt(self, store: UserStore) -> int:

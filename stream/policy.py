@@ -24,7 +24,8 @@ class Policy(NamedTuple):
     """What is promised, as the kernel reads it. All amounts in units of 2^-40 nat, window and interval in milliseconds.
 
     An interval of 0 is one step for each event. `shift` is withheld of epsilon for readers who believe something else
-    than the model, and is part of every charge. `listed` is how many entries of a belief a row lists; 0: all.
+    than the model, and is part of every charge. `listed` is how many entries of a belief a row lists; 0: all. With
+    `sliding` any so many events of a user in a row have the budget; where it is None, compiled code knows that.
     """
 
     mechanism: int
@@ -39,6 +40,7 @@ class Policy(NamedTuple):
     most_steps: int = 1
     shift: int = 0
     listed: int = 0
+    sliding: int | None = None
 
 
 class Bench(NamedTuple):

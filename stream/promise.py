@@ -225,13 +225,14 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
         constants=constants_table(epsilon, shift),
         epsilon=epsilon,
         budget=budget_units(settings.budget.nats),
-        window=settings.budget.window or 0,
+        window=settings.budget.length,
         when_spent=WHEN_SPENT[settings.budget.when_spent],
         model_tag=model.tag,
         interval=settings.model.step or 0,
         most_steps=settings.model.most,
         shift=shift,
         listed=listed_by(settings, model),
+        sliding=settings.budget.sliding,
     )
 
 

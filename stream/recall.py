@@ -9,9 +9,11 @@ from beliefs.forward import ChainArrays, marginal_into, normalise, predict_at, s
 from beliefs.ledger import window_of
 from beliefs.listed import Listing
 from beliefs.native import kernel, part_of_caller
+from beliefs.rounding import add_units
 from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
 from stream import drift as drifts
-from stream.policy import CLOCK, STEPS, WINDOW_AND_DRIFT, WINDOW_LOWER, WINDOW_UPPER, Bench, Policy
+from stream import rings
+from stream.policy import CLOCK, LOWER, STEPS, UPPER, WINDOW_AND_DRIFT, WINDOW_LOWER, WINDOW_UPPER, Bench, Policy
 from stream.state import Codes, decode_belief, decode_listed, encode_belief, encode_listed
 
 
@@ -70,11 +72,42 @@ def _predict_steps(chain: ChainArrays, bench: Bench, steps: int, first: int) -> 
 
 @part_of_caller
 def open_budget_window(policy: Policy, head: Integers, time: int) -> None:
-    window = window_of(time, policy.window)
-    if window > (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) or head[STEPS] == 0:
-        head[WINDOW_AND_DRIFT] = window
-        head[WINDOW_UPPER] = 0
-        head[WINDOW_LOWER] = 0
+    """What the window of the user's next event has spent already, in its two words."""
+    _open(policy.sliding, policy.window, head, time)
+
+
+@part_of_caller
+def _open(sliding: int | None, length: int, head: Integers, time: int) -> None:
+    if sliding is not None:
+        rings.turn_both(head, sliding, 1, False)
+        head[WINDOW_AND_DRIFT] &= ~DRIFT_UNKNOWN  # no index
+    else:
+        window = window_of(time, length)
+        if window > (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) or head[STEPS] == 0:
+            head[WINDOW_AND_DRIFT] = window
+            head[WINDOW_UPPER] = 0
+            head[WINDOW_LOWER] = 0
+
+
+@part_of_caller
+def charge_user(sliding: int | None, head: Integers, upper: int, lower: int) -> None:
+    """What was told by the user's latest event, or by the window of values that ended with it."""
+    head[UPPER] = add_units(head[UPPER], upper)
+    head[LOWER] = add_units(head[LOWER], lower)
+    head[WINDOW_UPPER] = add_units(head[WINDOW_UPPER], upper)
+    head[WINDOW_LOWER] = add_units(head[WINDOW_LOWER], lower)
+    if sliding is not None:
+        rings.charge_both(head, sliding, upper, lower)
+
+
+@part_of_caller
+def take_steps(sliding: int | None, head: Integers, count: int, carries: bool) -> None:
+    """The user's next events, of which nothing has been told so far. With `carries` they go on with the window of
+    values that the event before them belongs to, and its charge is theirs.
+    """
+    if sliding is not None:
+        rings.turn_both(head, sliding, count, carries)
+    head[STEPS] += count
 
 
 @part_of_caller

@@ -29,12 +29,16 @@ over very many states, kept as K listed entries and one multiple of the tail (be
          8   4 K     the listed states, ascending, then zeros
    8 + 4 K   4 K     their codes, then zeros
 
+Versions 6, 7, 8 and 9 are 1, 3, 4 and 5 with the charges of the user's last N events before the belief, where any N
+events in a row have the budget (beliefs/sliding.md): N words of upper charges, then N of lower ones, the event of step
+s at place (s - 1) mod N. The two words at 32 and 40 are then their sums, and the index at 56 is 0.
+
 A code is a positive double between 2^-126 and 1 rounded to 25 bits of mantissa (7 bits of exponent, 25 of mantissa,
 no sign): a relative error of at most 2^-26. Code 0 is exactly 0. A positive belief below 2^-126 becomes the smallest
 code and makes the drift unknown.
 
-In memory a partition's users are two arrays, `heads` int64[users, 8 or 9] and `codes` uint32[users, |S| or 2 + 2 K]:
-the same bytes. How many words a head has, and whether entries are listed, decides the version.
+In memory a partition's users are two arrays, `heads` int64[users, 8 or 9 or 2 N more] and `codes` uint32[users, |S| or
+2 + 2 K]: the same bytes. How many words a head has, and whether entries are listed, decides the version.
 """
 
 from __future__ import annotations
@@ -51,6 +55,7 @@ from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
 
 VERSION, CLOCK_VERSION = 1, 3
 LISTED_VERSION, LISTED_CLOCK_VERSION = 4, 5
+SLIDING_VERSION = 6  # and 1 more by the clock, 2 more with listed entries
 HEAD_WORDS, CLOCK_HEAD_WORDS = 8, 9
 WORD_BYTES = 8
 STOPPED = 1
@@ -99,8 +104,14 @@ def row_bytes(codes: int, words: int = HEAD_WORDS) -> int:
     return WORD_BYTES * words + 4 * codes
 
 
+def head_words(by_clock: bool, sliding: int | None = None) -> int:
+    return (CLOCK_HEAD_WORDS if by_clock else HEAD_WORDS) + 2 * (sliding or 0)
+
+
 @kernel
 def version_of(words: int, listed: bool = False) -> int:
+    if words > CLOCK_HEAD_WORDS:  # rings are two words an event
+        return SLIDING_VERSION + words % 2 + (2 if listed else 0)
     if listed:
         return LISTED_CLOCK_VERSION if words == CLOCK_HEAD_WORDS else LISTED_VERSION
     return CLOCK_VERSION if words == CLOCK_HEAD_WORDS else VERSION

@@ -31,14 +31,12 @@ from mechanisms.sequence import forecast
 from stream import drift as drifts
 from stream.policy import (
     FORECAST,
-    LOWER,
     RELEASED,
     REPLAYED,
     SPENT_DRAW,
     SPENT_STOP,
     STEPS,
     SUPPRESSED,
-    UPPER,
     WATERMARK,
     WINDOW_LOWER,
     WINDOW_UPPER,
@@ -47,8 +45,8 @@ from stream.policy import (
     Policy,
     Releases,
 )
-from stream.recall import keep_belief, open_budget_window, predict_user
-from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, STOPPED, Codes, codes_of, seal
+from stream.recall import charge_user, keep_belief, open_budget_window, predict_user
+from stream.state import STOPPED, Codes, codes_of, head_words, seal
 
 
 def advance(
@@ -57,8 +55,8 @@ def advance(
     """Carry out the events on `heads` and `codes`: the caller's own copies of the users' rows, which become the new
     ones.
     """
-    words = CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS
-    require(heads.shape[1] == words, "rows have a word for the clock where the model goes by one, and only there")
+    words = head_words(policy.interval > 0, policy.sliding)
+    require(heads.shape[1] == words, "rows have words for the clock and for a sliding budget, and only where they are")
     near_by = isinstance(bench.work, NearWorkspace)
     require(near_by or policy.mechanism != registry.NEAR, "a mechanism that looks at a distance is given one")
     width = codes_of(bench.posterior.shape[0], policy.listed)
@@ -74,12 +72,12 @@ def advance(
         step=np.zeros(count, dtype=np.int64),
         uncertified=np.zeros(1, dtype=np.int64),
     )
-    _advance_all(policy, chain, bench, heads, codes, events, coins, releases)
+    carry_out_all(policy, chain, bench, heads, codes, events, coins, releases)
     return releases
 
 
 @kernel
-def _advance_all(
+def carry_out_all(
     policy: Policy,
     chain: ChainArrays,
     bench: Bench,
@@ -145,10 +143,7 @@ def _release(
     widest = log_units_up(spread) if spread_counts(shift, policy.epsilon) else 0
     charge_upper = charge_of(log_units_up(upper), widest, shift, policy.epsilon)
     charge_lower = charge_of(log_units_up(lower), widest, shift, policy.epsilon)
-    head[UPPER] = add_units(head[UPPER], charge_upper)
-    head[LOWER] = add_units(head[LOWER], charge_lower)
-    head[WINDOW_UPPER] = add_units(head[WINDOW_UPPER], charge_upper)
-    head[WINDOW_LOWER] = add_units(head[WINDOW_LOWER], charge_lower)
+    charge_user(policy.sliding, head, charge_upper, charge_lower)
     releases.symbol[i] = work.head[chosen]
     releases.upper[i] = charge_upper
     releases.lower[i] = charge_lower

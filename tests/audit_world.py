@@ -136,13 +136,13 @@ class Run:
         at = rows[place]
         row = np.frombuffer(self.states()[at].value or b"", dtype=np.uint8).copy()
         change(row)
-        self.states()[at] = replace(self.states()[at], value=sealed(row))
+        self.states()[at] = replace(self.states()[at], value=sealed(row, self.settings.budget.sliding or 0))
 
 
-def sealed(row: NDArray[np.uint8]) -> bytes:
+def sealed(row: NDArray[np.uint8], sliding: int = 0) -> bytes:
     from stream.state import check_of
 
-    width = 72 if row[0] in (3, 5) else 64
+    width = (72 if row[0] in (3, 5, 7, 9) else 64) + 16 * sliding
     head, codes = row[:width].copy().view(np.int64), row[width:].copy().view(np.uint32)
     row[2:4] = np.array([check_of(head, codes)], dtype="<u2").view(np.uint8)
     return row.tobytes()

@@ -31,12 +31,14 @@ def policy_of(
     interval: int = 0,
     most_steps: int = 1000,
     listed: int = 0,
+    sliding: int | None = None,
 ) -> Policy:
     entry = registry.MECHANISMS[mechanism]
     units = budget_units(epsilon)
     table = constants_table(units)
     clock = (interval, most_steps)
-    return Policy(entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG, *clock, listed=listed)
+    promised = (entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG)
+    return Policy(*promised, *clock, listed=listed, sliding=sliding)
 
 
 def sticky_chain(size: int, stay: float = 0.8, seed: int = 1) -> Chain:
@@ -59,7 +61,7 @@ class Run:
     arrays: ChainArrays = field(init=False)
 
     def __post_init__(self) -> None:
-        words = state.CLOCK_HEAD_WORDS if self.policy.interval else state.HEAD_WORDS
+        words = state.head_words(self.policy.interval > 0, self.policy.sliding)
         width = state.codes_of(self.chain.size, self.policy.listed)
         self.heads, self.codes = state.new_users(self.users, width, words)
         distance = equal() if self.distance is None and self.policy.mechanism == registry.NEAR else self.distance

@@ -50,11 +50,12 @@ class Accounts:
 class Following:
     """The accounts of a growing sequence; a release costs one pass over the chain's transitions."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Chain, start: Vector | None = None) -> None:
+        """`start` is the belief about the first value, where it is not that of the chain: what was known before."""
         require(not chain.has_tail and chain.phases == 1, "a chain without a tail and phases")
         self._from = np.repeat(np.arange(chain.size), np.diff(chain.indptr))
         self._to, self._weights = chain.indices, chain.data
-        self.belief = chain.start
+        self.belief = chain.start if start is None else normalised(start)
         self._prior = self.belief
         self._best = np.where(self.belief > 0, 0.0, -np.inf)
         self._worst = np.where(self.belief > 0, 0.0, np.inf)

@@ -39,6 +39,8 @@ WHEN_SPENT = {"forecast": SPENT_FORECAST, "forecast_draw": SPENT_DRAW, "suppress
 # Columns of the users' table.
 STEPS, MARKS, WINDOW, DRIFT, UPPER, LOWER, MOST_UPPER, MOST_LOWER, LEAST_UPPER, LEAST_LOWER, HIDDEN, CLOCK = range(12)
 _COLUMNS = 12
+"""After these, where any N events in a row have a budget: N upper charges of the user's last events, then N lower ones,
+that of step s in column (s - 1) mod N."""
 # Marks of a user: stopped; unsure of the window; adrift, which is a user who can no longer be followed.
 STOPPED, UNSURE, ADRIFT = 1, 2, 4
 
@@ -67,6 +69,7 @@ class Rules(NamedTuple):
 
     `interval` is the length of the model's step by the clock, at most `most_steps` between two events; 0: one for each
     event. `shift` is what every release costs besides, for readers who believe something else than the model.
+    With `sliding` the budget is that of any so many events of a user in a row; 0: it is that of a window.
     """
 
     mechanism: int
@@ -79,6 +82,7 @@ class Rules(NamedTuple):
     interval: int
     most_steps: int
     shift: int = 0
+    sliding: int = 0
 
 
 class Book(NamedTuple):
@@ -92,6 +96,11 @@ class Book(NamedTuple):
 
     def column(self, name: int) -> Integers:
         return self.users[:, name]
+
+    def latest_charges(self) -> tuple[Integers, Integers]:
+        """Upper and lower charges of the last events, where a budget slides over them."""
+        charges = self.users[:, _COLUMNS:]
+        return charges[:, : charges.shape[1] // 2], charges[:, charges.shape[1] // 2 :]
 
 
 class Desk(NamedTuple):
@@ -109,8 +118,8 @@ def new_desk(states: int, symbols: int, distance: Distance) -> Desk:
     return Desk(np.zeros(states), np.zeros(symbols), channel, nearby, new_tray(states))
 
 
-def new_book(users: int, states: int, listed: int = 0) -> Book:
-    table: NDArray[np.int64] = np.zeros((users, _COLUMNS), dtype=np.int64)
+def new_book(users: int, states: int, listed: int = 0, sliding: int = 0) -> Book:
+    table: NDArray[np.int64] = np.zeros((users, _COLUMNS + 2 * sliding), dtype=np.int64)
     table[:, WINDOW] = -1  # none yet
     words = np.zeros((users, words_of(states, listed) if listed else 0), dtype=np.uint32)
     return Book(table, np.zeros((users, states)), words)
@@ -119,7 +128,8 @@ def new_book(users: int, states: int, listed: int = 0) -> Book:
 def grown(book: Book, users: int) -> Book:
     """The same book with room for so many users."""
     listed = max(book.words.shape[1] // 2 - 1, 0)
-    more = new_book(users - book.users.shape[0], book.beliefs.shape[1], listed)
+    sliding = (book.users.shape[1] - _COLUMNS) // 2
+    more = new_book(users - book.users.shape[0], book.beliefs.shape[1], listed, sliding)
     return Book(
         np.concatenate([book.users, more.users]),
         np.concatenate([book.beliefs, more.beliefs]),

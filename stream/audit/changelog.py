@@ -86,7 +86,14 @@ async def read_log(
         progress("state rows", len(records))
     where = f"{topic}, partition {partition}"
     stored = tuple(
-        read_rows(its, each.states, each.tag, by_clock=each.rules.interval > 0, listed=each.listed)
+        read_rows(
+            its,
+            each.states,
+            each.tag,
+            by_clock=each.rules.interval > 0,
+            listed=each.listed,
+            sliding=each.rules.sliding,
+        )
         for each, its in zip(publics, by_tag(rows, [each.tag for each in publics]), strict=True)
     )
     control, mark = _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS))

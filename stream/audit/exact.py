@@ -84,7 +84,7 @@ def told_about(public: Public, desk: Desk, events: Integers) -> Told | None:
         return None
     events = np.ascontiguousarray(events[:, : OUTCOME + 1])
     events[:, USER] = 0
-    book, verdicts = new_book(1, states), new_verdicts(events.shape[0])
+    book, verdicts = new_book(1, states, sliding=public.rules.sliding), new_verdicts(events.shape[0])
     pages = Pages(np.ones((rows, states)), np.zeros((rows, states)), np.zeros((rows, states)))
     if not write_columns(public.rules, public.law, desk, book, events, verdicts, pages.columns):
         return None

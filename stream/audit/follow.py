@@ -56,6 +56,7 @@ from stream.audit.book import (
 )
 from stream.audit.channel import ABOVE, ACROSS, BELOW, COLUMN, PLACE, Channel, drawn, empty, likeliest
 from stream.audit.judge import IMPOSSIBLE, SPENT, UNCERTIFIED, WITHIN, judge, shift_of, write_column
+from stream.audit.latest import forget_oldest, note
 from stream.audit.law import Law, begin, by_value, differs, foresee, keep_short, learn, share_out, take_over
 from stream.audit.listing import Words, keep_listed
 
@@ -87,7 +88,7 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
             belief = book.beliefs[event[USER]]
             drift = look_ahead(rules, law, desk, user, belief, event[TIME])
             hidden = user[STEPS] < last_hidden
-            if not hidden:
+            if not hidden or rules.sliding > 0:
                 enter_window(rules, user, event[TIME])
             state = WITHIN if user[MARKS] & STOPPED else judge(rules, desk, user, drift)
             if hidden:
@@ -177,6 +178,10 @@ def shrunk(drift: int, contraction: int) -> int:
 
 @kernel
 def enter_window(rules: Rules, user: Integers, time: int) -> None:
+    """What the next event finds spent; the time of one that was not seen is not looked at where windows slide."""
+    if rules.sliding > 0:
+        forget_oldest(user, rules.sliding, 0)
+        return
     window = time // rules.window if rules.window > 0 else 0
     if window > user[WINDOW]:
         user[WINDOW] = window
@@ -246,6 +251,8 @@ def _settle(rules: Rules, channel: Channel, user: Integers, place: int, drift: i
     user[UPPER], user[LOWER] = added(user[UPPER], upper), added(user[LOWER], lower)
     user[MOST_UPPER], user[MOST_LOWER] = added(user[MOST_UPPER], upper), added(user[MOST_LOWER], lower)
     user[LEAST_UPPER], user[LEAST_LOWER] = added(user[LEAST_UPPER], upper), added(user[LEAST_LOWER], lower)
+    if rules.sliding > 0:
+        note(user, rules.sliding, 0, upper, lower)
     wrong = ABOVE_EPSILON if rules.keeps_epsilon and max(upper, lower) > rules.epsilon else 0
     if rules.budget < UNBOUNDED and max(user[LEAST_UPPER], user[LEAST_LOWER]) > rules.budget:
         wrong |= OVER_BUDGET

@@ -102,7 +102,7 @@ class PartitionAudit:
         self._reader = Reader(public.form, {user: number for number, user in enumerate(numbers)})
         self._set_aside = len(numbers) - self._known
         self._desk: Desk = new_desk(public.states, public.symbols, public.distance)
-        self._book = new_book(self._known, public.states, public.listed)
+        self._book = new_book(self._known, public.states, public.listed, public.rules.sliding)
         self._last_ids = np.zeros(self._known, dtype=f"V{ID_BYTES}")
         windows = public.windows
         self._windows = None if windows is None else WindowFollower(public.rules, windows)

@@ -2,7 +2,8 @@
 
 A user's row is laid out here once more, from the description of version 1: 64 bytes and four for each state of the
 model, little-endian; and of version 3, which has 8 bytes more between the two, for the clock. Versions 4 and 5
-are the same with listed states in place of all (listing.py).
+are the same with listed states in place of all (listing.py). Versions 6 to 9 are 1, 3, 4 and 5 with the charges of the
+user's last events, upper and lower, before the belief.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ _FIELDS: Final = (
     ("window", "<u4"),
     ("drift", "<u4"),
 )
+_CHARGES: Final = ("upper_charges", "lower_charges")
+_PLAIN_OF_SLIDING: Final = {6: 1, 7: 3, 8: 4, 9: 5}
 ROW_VERSION, CLOCK_VERSION, LISTED_VERSION, LISTED_CLOCK_VERSION = 1, 3, 4, 5
 _TAG_AT: Final = slice(4, 8)
 _EXACT: Final = ("upper", "lower", "steps", "drift", "clock")
@@ -67,9 +70,10 @@ class StoredRows(NamedTuple):
     quarantined: dict[bytes, int]
 
 
-def row_type(states: int, by_clock: bool, listed: int = 0) -> np.dtype[np.void]:
+def row_type(states: int, by_clock: bool, listed: int = 0, sliding: int = 0) -> np.dtype[np.void]:
     clock = [("clock", "<i8")] if by_clock else []
-    return np.dtype([*_FIELDS, *clock, ("codes", "<u4", (words_of(states, listed),))])
+    charges = [(name, "<i8", (sliding,)) for name in _CHARGES] if sliding else []
+    return np.dtype([*_FIELDS, *clock, *charges, ("codes", "<u4", (words_of(states, listed),))])
 
 
 def by_tag(found: dict[bytes, tuple[bytes, int]], tags: Sequence[int]) -> list[dict[bytes, tuple[bytes, int]]]:
@@ -84,10 +88,10 @@ def by_tag(found: dict[bytes, tuple[bytes, int]], tags: Sequence[int]) -> list[d
 
 
 def read_rows(
-    found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, by_clock: bool, listed: int = 0
+    found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, by_clock: bool, listed: int = 0, sliding: int = 0
 ) -> StoredRows:
     """Rows by user, each with its offset. A row of another length, version, check or model is set aside."""
-    layout, version = row_type(states, by_clock, listed), version_of(by_clock, listed > 0)
+    layout, version = row_type(states, by_clock, listed, sliding), version_of(by_clock, listed > 0, sliding > 0)
     users = [user for user, (row, _) in found.items() if len(row) == layout.itemsize]
     rows = np.frombuffer(b"".join([found[user][0] for user in users]), dtype=layout)
     offsets = np.array([found[user][1] for user in users], dtype=np.int64)
@@ -99,7 +103,10 @@ def read_rows(
     )
 
 
-def version_of(by_clock: bool, lists: bool) -> int:
+def version_of(by_clock: bool, lists: bool, slides: bool = False) -> int:
+    if slides:
+        plain = version_of(by_clock, lists)
+        return next(version for version, same in _PLAIN_OF_SLIDING.items() if same == plain)
     if lists:
         return LISTED_CLOCK_VERSION if by_clock else LISTED_VERSION
     return CLOCK_VERSION if by_clock else ROW_VERSION
@@ -107,6 +114,10 @@ def version_of(by_clock: bool, lists: bool) -> int:
 
 def has_clock(rows: NDArray[np.void]) -> bool:
     return "clock" in (rows.dtype.names or ())
+
+
+def slides(rows: NDArray[np.void]) -> bool:
+    return _CHARGES[0] in (rows.dtype.names or ())
 
 
 def checks_of(rows: NDArray[np.void]) -> NDArray[np.uint16]:
@@ -123,7 +134,7 @@ def expected_rows(book: Book, users: Integers, stored: NDArray[np.void], tag: in
     """The rows as they should be. The watermark is taken over: source offsets are not public."""
     rows = np.zeros(users.shape[0], dtype=stored.dtype)
     lists = book.words.shape[1] > 0
-    rows["version"], rows["tag"] = version_of(has_clock(rows), lists), tag
+    rows["version"], rows["tag"] = version_of(has_clock(rows), lists, slides(rows)), tag
     rows["flags"] = np.where(book.column(MARKS)[users] & STOPPED, 1, 0)
     rows["watermark"] = stored["watermark"]
     rows["upper"], rows["lower"] = book.column(UPPER)[users], book.column(LOWER)[users]
@@ -133,6 +144,9 @@ def expected_rows(book: Book, users: Integers, stored: NDArray[np.void], tag: in
     rows["codes"] = book.words[users] if lists else code_of(book.beliefs[users])
     if has_clock(rows):
         rows["clock"] = book.column(CLOCK)[users]
+    if slides(rows):
+        for name, charges in zip(_CHARGES, book.latest_charges(), strict=True):
+            rows[name] = charges[users]
     _take_over_hidden_windows(rows, book, users, stored)
     rows["check"] = checks_of(rows)
     return rows
@@ -155,6 +169,8 @@ def differences(book: Book, users: Integers, stored: NDArray[np.void], tag: int)
     expected = expected_rows(book, users, stored, tag)
     followed = book.column(MARKS)[users] & ADRIFT == 0
     names = {"belief": "codes", "window": "window", "window_upper": "window_upper", "window_lower": "window_lower"}
+    if slides(stored):
+        names.update(zip(_CHARGES, _CHARGES, strict=True))
     exact: list[str] = [name for name in ("flags", *_EXACT) if name != "clock" or has_clock(stored)]
     found = {name: followed & (stored[name] != expected[name]) for name in exact}
     for name, field in names.items():

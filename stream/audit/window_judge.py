@@ -29,8 +29,9 @@ from stream.audit.book import (
     Rules,
 )
 from stream.audit.channel import PLACE, drawn
-from stream.audit.follow import DOUBLES, KEPT_SHORT, LONGEST_GAP, look_ahead, pass_hidden
+from stream.audit.follow import DOUBLES, KEPT_SHORT, LONGEST_GAP, enter_window, look_ahead, pass_hidden
 from stream.audit.judge import IMPOSSIBLE, SPENT, SPENT_PERHAPS, UNCERTIFIED, WITHIN, shift_of
+from stream.audit.latest import forget_oldest, note
 from stream.audit.law import keep_short, share_out
 from stream.audit.window_book import DRAWN, Strip, Windows
 from stream.audit.window_law import carry, look_blindly, told_units, top
@@ -63,13 +64,25 @@ def costs_of(rules: Rules, plan: Floats, drift: int, highest: float, lowest: flo
 
 
 @kernel
-def charge(rules: Rules, user: Integers, upper: int, lower: int) -> int:
-    """Charge it; a window of the budget that holds more than its budget was let in wrongly."""
+def charge(rules: Rules, user: Integers, upper: int, lower: int, last: int) -> int:
+    """Charge it to its last value, `last` places behind the user's next event; a window of the budget that holds more
+    than its budget was let in wrongly.
+    """
     user[UPPER], user[LOWER] = added(user[UPPER], upper), added(user[LOWER], lower)
     user[MOST_UPPER], user[MOST_LOWER] = added(user[MOST_UPPER], upper), added(user[MOST_LOWER], lower)
     user[LEAST_UPPER], user[LEAST_LOWER] = added(user[LEAST_UPPER], upper), added(user[LEAST_LOWER], lower)
+    if rules.sliding > 0:
+        note(user, rules.sliding, last, upper, lower)
     spent = max(user[LEAST_UPPER], user[LEAST_LOWER])
     return OVER_BUDGET if rules.budget < UNBOUNDED and spent > rules.budget else 0
+
+
+@kernel
+def take_places(rules: Rules, user: Integers, count: int) -> None:
+    """A window of so many values begins with the user's next event, which has been entered: the others take places."""
+    if rules.sliding > 0:
+        for ahead in range(1, count):
+            forget_oldest(user, rules.sliding, ahead)
 
 
 @kernel
@@ -140,6 +153,8 @@ def pass_gap(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief:
 @kernel
 def _pass_one(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief: Floats, begins: bool) -> int:
     drift = look_ahead(rules, windows.law, desk, user, belief, 0)
+    if rules.sliding > 0:
+        enter_window(rules, user, 0)
     state = WITHIN if user[MARKS] & STOPPED else judge_window(rules, windows, user, drift)
     if not begins and user[MARKS] & STOPPED == 0:
         state = SPENT

@@ -35,6 +35,7 @@ from stream.audit.book import (
 )
 from stream.audit.follow import enter_window, look_ahead
 from stream.audit.judge import WITHIN
+from stream.audit.latest import hand_on
 from stream.audit.law import share_out
 from stream.audit.window_book import (
     CAP_LEFT,
@@ -178,6 +179,8 @@ def _check(
         wrong = let_in(state)
     else:
         _step_on(windows, strip, opened, number)
+        if rules.sliding > 0:
+            hand_on(user, rules.sliding)
     wrong |= _hear_next(rules, windows, desk, strip, user, opened, event, verdict)
     if marks[COUNT] == cut.events:
         _close(windows, book, opened, number)
@@ -245,6 +248,6 @@ def _hear_next(
     upper, lower = max(upper, marks[TOLD_UPPER]), max(lower, marks[TOLD_LOWER])
     verdict[COST_UPPER], verdict[COST_LOWER] = upper - marks[TOLD_UPPER], lower - marks[TOLD_LOWER]
     marks[TOLD_UPPER], marks[TOLD_LOWER] = upper, lower
-    wrong = charge(rules, user, verdict[COST_UPPER], verdict[COST_LOWER]) | beyond_epsilon(rules, upper, lower)
+    wrong = charge(rules, user, verdict[COST_UPPER], verdict[COST_LOWER], 0) | beyond_epsilon(rules, upper, lower)
     mix(plan[SHARE], opened.blind[number], own, strip.mixed)
     return wrong if top(strip.mixed) == event[SYMBOL] else wrong | WRONG_SHOWN

@@ -53,6 +53,7 @@ from stream.audit.window_judge import (
     keep,
     let_in,
     pass_gap,
+    take_places,
 )
 from stream.audit.window_law import meet, mix, replay, top
 
@@ -187,6 +188,7 @@ def _check(
         user[MARKS] |= ADRIFT
         return AFTER_STOP
     state = judge_window(rules, windows, user, drift)
+    take_places(rules, user, count)
     if events[first, OUTCOME] == FORECAST:
         wrong = check_forecast(rules, windows, desk, strip, events, count, state)
         for x in range(belief.shape[0]):
@@ -200,7 +202,7 @@ def _check(
         return IMPOSSIBLE_VALUE
     upper, lower = costs_of(rules, plan, drift, highest, lowest)
     verdicts[first, COST_UPPER], verdicts[first, COST_LOWER] = upper, lower
-    wrong = let_in(state) | charge(rules, user, upper, lower) | beyond_epsilon(rules, upper, lower)
+    wrong = let_in(state) | charge(rules, user, upper, lower, count - 1) | beyond_epsilon(rules, upper, lower)
     _check_shown(plan, strip, events, verdicts, count)
     for x in range(belief.shape[0]):
         belief[x] = strip.mixed[x]

@@ -20,7 +20,7 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
 from stream.policy import FORECAST, RELEASED, Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
-from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, codes_of, new_users
+from stream.state import codes_of, head_words, new_users
 from stream.step import advance
 from stream.windows.rehearse import Rehearsed, rehearse
 
@@ -99,7 +99,7 @@ def _simulate(promise: Promised, chain: Chain, steps: int, spacing: int) -> Expe
         rehearsed = rehearse(policy, promise.windows, chain_arrays(chain), events, coins)
         return _summary(rehearsed, events, users, steps)
     width = codes_of(chain.size, policy.listed)
-    heads, codes = new_users(users, width, CLOCK_HEAD_WORDS if policy.interval else HEAD_WORDS)
+    heads, codes = new_users(users, width, head_words(policy.interval > 0, policy.sliding))
     bench = new_bench(chain.size, chain.symbols, promise.distance, listed=policy.listed > 0)
     releases = advance(policy, chain_arrays(chain), bench, heads, codes, events, coins)
     summary = _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)

@@ -17,6 +17,7 @@ from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
 from stream.promise import Promise, apart_units
+from stream.settings.kinds import Sliding
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
 
 
@@ -81,7 +82,9 @@ def _of_model(settings: Settings, model: Model, promise: Promise, events_per_day
         "built_for": built,
         "worst_under_any_model": rows * built if rows < math.inf else None,
         "worst_per_event": worst,
-        "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
+        "worst_per_day": worst_per_day(
+            settings.budget.nats, settings.budget.window, worst * events_per_day, events_per_day
+        ),
         "single": asdict(single),
         "day": asdict(day),
         "references": references(epsilon, model.alphabet.size, single),
@@ -106,7 +109,8 @@ def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "holds_epsilon": policy.holds_epsilon,
         "belief_floor": belief_floor(epsilon),
         "budget": settings.budget.nats,
-        "window_ms": settings.budget.window,
+        "window_ms": settings.budget.length or None,
+        "window_events": settings.budget.sliding,
         "when_spent": settings.budget.when_spent,
         "full_releases_per_window": policy.budget // policy.epsilon if policy.budget < INFINITE else None,
         "release_window": None if settings.window is None else _window(settings.window),
@@ -147,9 +151,14 @@ def worst_per_event(holds_epsilon: bool, epsilon: float, least: float, row_epsil
     return max(epsilon, math.log(share + (1.0 - share) / least))
 
 
-def worst_per_day(budget: float, window: int | None, all_events: float) -> float:
-    """The most that any 24 hours may tell: windows of W hours touch any 24 hours at most ceil(24/W) + 1 times."""
-    windows = 1 if window is None else -(-DAY_MS // window) + 1
+def worst_per_day(budget: float, window: int | Sliding | None, all_events: float, events: int = 1) -> float:
+    """The most that any 24 hours may tell: windows of W hours touch any 24 hours at most ceil(24/W) + 1 times, and n
+    events are covered by ceil(n/N) stretches of N.
+    """
+    if isinstance(window, Sliding):
+        windows = -(-events // window.events)
+    else:
+        windows = 1 if window is None else -(-DAY_MS // window) + 1
     return min(windows * budget, all_events)
 
 

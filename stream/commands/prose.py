@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stream.commands.memory import in_words
+from stream.commands.readers import reader_lines
 from stream.settings.kinds import write_duration
 
 _WIDTH: Final = 100
@@ -131,7 +132,7 @@ def _promise(facts: Mapping[str, Any]) -> str:
         if window is not None:
             yield from _window_lines(window, facts["single"])
         if facts["radius"] or facts["chain_error"]:
-            yield from _reader_lines(facts)
+            yield from reader_lines(facts)
         elif facts["worst_under_any_model"] == epsilon:
             yield (
                 "the same against somebody whose model is a better one than yours, whatever they know: any two values "
@@ -146,37 +147,6 @@ def _promise(facts: Mapping[str, Any]) -> str:
 
     title = "What is promised for one event" if facts["release_window"] is None else "What is promised for one window"
     return _section(title, lines())
-
-
-def _reader_lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Whom the radius and the error of the chain cover, what that costs, and what is left for all others."""
-    window, most, built = facts["release_window"], facts["worst_under_any_model"], facts["built_for"]
-    if facts["chain_error"]:
-        yield (
-            "the same against every reader whose model gives each start and transition probability within a factor of "
-            f"{math.exp(facts['chain_error']):.4g} of this one's, either way (mechanism.chain_error); what they expect "
-            f"{_apart(facts)}"
-        )
-    if facts["radius"]:
-        about = "a user's next value" if window is None else "the values of a user's next window together"
-        whose = "model's, or from that of such a reader," if facts["chain_error"] else "model's"
-        yield (
-            f"the same against every reader whose belief about {about}, whenever something is released, differs from "
-            f"the {whose} by at most {facts['radius']:g} in total variation (mechanism.radius)"
-        )
-    yield f"for that it is built for {built:.4g} nats, and what is charged holds for all of these readers"
-    yield (
-        f"against a reader who is further away, whatever they know: at most {math.exp(most):.3g} times "
-        f"({most:.4g} nats, never more than 2 epsilon)"
-    )
-
-
-def _apart(facts: Mapping[str, Any]) -> str:
-    if 2 * facts["apart"] >= facts["epsilon"]:
-        return (
-            "may come so far from what the model expects that it is built for half of epsilon, which covers everybody"
-        )
-    return f"then stays for ever within a factor of {math.exp(facts['apart']):.4g} of what the model expects"
 
 
 def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Iterator[str]:
@@ -216,11 +186,11 @@ def _budget(facts: Mapping[str, Any]) -> str:
         if math.isinf(facts["budget"]):
             yield "there is no budget: the promises of all events of a user add up without end"
             return
-        window = (
-            "for ever"
-            if facts["window_ms"] is None
-            else f"in each budget window of {write_duration(facts['window_ms'])}"
-        )
+        window = "for ever"
+        if facts["window_ms"] is not None:
+            window = f"in each budget window of {write_duration(facts['window_ms'])}"
+        if facts["window_events"] is not None:
+            window = f"in any {facts['window_events']} of his events in a row"
         yield f"all releases about one user {window} tell at most {_nats(facts['budget'])} together"
         if facts["holds_epsilon"]:
             count = facts["full_releases_per_window"]
@@ -228,6 +198,11 @@ def _budget(facts: Mapping[str, Any]) -> str:
             yield f"that pays for at least {count} {what}; those that tell less leave room for more"
         if facts["window_ms"] is not None:
             yield "budget windows follow one another, so a stretch of time of such a length may meet two of them"
+        if facts["window_events"] is not None:
+            yield (
+                "it bounds what the outputs of these events add; leakage about these events from outputs outside is "
+                "not bounded by it"
+            )
         yield f"when it is spent: {_SPENT[facts['when_spent']]}"
         most = _nats(facts["worst_per_day"])
         yield f"in any 24 hours of {facts['events_per_day']} events: at most {most} about one user"
@@ -240,7 +215,7 @@ def _not_promised(facts: Mapping[str, Any]) -> str:
         if facts["record"]["key"] == "keep":
             yield "who a user is: the released records bear the users' ids"
         yield from _NOT_PROMISED
-        if facts["window_ms"] is not None:
+        if facts["window_ms"] is not None or facts["window_events"] is not None:
             yield "that later windows tell nothing about earlier events: each budget bounds what its own releases add"
         if facts["worst_under_any_model"] is None:
             yield "any bound at all against somebody whose model differs from yours"

@@ -14,6 +14,7 @@ from uuid import UUID
 from stream.admin import AdminServer, AdminSettings
 from stream.clock_rows import rows_of_promise, words_of
 from stream.commands.compiling import compiling_told
+from stream.commands.witnessing import following_of, witness_of
 from stream.engine import batches, fetched
 from stream.engine.connection import Connection, connection_of
 from stream.engine.memory import settle
@@ -36,6 +37,7 @@ from stream.protocol.publish import Topics
 from stream.state import row_bytes
 from stream.stores.memory import MemoryStore
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
+from stream.watch import Following, Watch
 from stream.windows.pipeline import WindowPipeline
 
 
@@ -54,23 +56,24 @@ async def _work(opened: Opened, connection: Connection) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     watch_lifeline(stop.set)
-    meter = Meter(_meter_settings(opened))
-    job = _job(opened, connection, meter)
+    following = following_of(opened)
+    meter = Meter(_meter_settings(opened), witness=witness_of(opened, following))
+    job = _job(opened, connection, meter, following)
     admin = opened.settings.admin
     server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
     await server.start()
     try:
-        await _warm_up_unless(stop, job)
+        await _warm_up_unless(stop, job, meter)
         settle()
         await work(job, stop)
     finally:
         await server.stop()
 
 
-async def _warm_up_unless(stop: asyncio.Event, job: Job) -> None:
+async def _warm_up_unless(stop: asyncio.Event, job: Job, meter: Meter) -> None:
     """In a thread, so that whoever asks for /readyz meanwhile is told that this worker is not ready."""
     with compiling_told(logging.getLogger(DISTRIBUTION).info):
-        warming = asyncio.create_task(asyncio.to_thread(warm_up, job), name="warming up")
+        warming = asyncio.create_task(asyncio.to_thread(_warm_up_all, job, meter), name="warming up")
         stopping = asyncio.create_task(stop.wait(), name="waiting for the word to stop")
         await asyncio.wait({warming, stopping}, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
@@ -80,13 +83,19 @@ async def _warm_up_unless(stop: asyncio.Event, job: Job) -> None:
         await warming
 
 
-def _job(opened: Opened, connection: Connection, meter: Meter) -> Job:
+def _warm_up_all(job: Job, meter: Meter) -> None:
+    warm_up(job)
+    if meter.witness is not None:
+        meter.witness.warm_up()
+
+
+def _job(opened: Opened, connection: Connection, meter: Meter, following: Following) -> Job:
     stores: dict[int, UserStore] = {}
     return Job(
         plan=plan_of(opened, connection),
         codec=rows_of_promise(opened.settings, opened.promise),
         control=lambda raw: control_of(opened, raw),
-        pipelines=lambda raw: pipelines_of(opened, raw),
+        pipelines=lambda raw: pipelines_of(opened, raw, following),
         observer=Observers([MeterObserver(meter, lambda partition: stores[partition].all_heads()), Logbook()]),
         stores=stores,
     )
@@ -151,16 +160,20 @@ def control_of(opened: Opened, raw: TopicFacts) -> Control:
     )
 
 
-def pipelines_of(opened: Opened, raw: TopicFacts) -> Callable[[int], Pipeline]:
-    """The pipeline of each partition.
+def pipelines_of(opened: Opened, raw: TopicFacts, following: Following | None = None) -> Callable[[int], Pipeline]:
+    """The pipeline of each partition; `following` is there where somebody watches over them.
 
     They share their benches: a block is prepared without a pause, so never two at once.
     """
-    benches = [bench_of(each) for each in opened.promise.served]
-    kind = PartitionPipeline if opened.promise.windows is None else WindowPipeline
+    benches, promise = [bench_of(each) for each in opened.promise.served], opened.promise
 
     def of_partition(partition: int) -> Pipeline:
-        return kind(opened.promise, raw.name, raw.id.bytes, partition, *benches)
+        if promise.windows is not None:
+            return WindowPipeline(promise, raw.name, raw.id.bytes, partition, *benches)
+        pipeline = PartitionPipeline(promise, raw.name, raw.id.bytes, partition, *benches)
+        if following is not None and promise.segments is None:
+            pipeline.watch = Watch(following, partition, promise.policy, opened.model.alphabet.size)
+        return pipeline
 
     return of_partition
 

@@ -13,11 +13,11 @@ from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector
 
 from beliefs.rounding import nats
-from stream.metrics import table
+from stream.metrics import table, watching_table
 from stream.metrics.bins import Bucket, Tally
 from stream.metrics.meter import SIDES, Meter
+from stream.metrics.metric import Metric
 from stream.metrics.standing import Distribution, Standing, standing
-from stream.metrics.table import Metric
 
 Labels = tuple[str, ...]
 Values = Mapping[Labels, float]
@@ -31,6 +31,8 @@ class MeterCollector(Collector):
         now = standing(self._meter)
         yield from _events(self._meter)
         yield from _users(self._meter, now)
+        yield from _model(now)
+        yield from _accounts(now)
         yield from _work(self._meter)
         yield from _progress(self._meter)
         yield from _about(self._meter, now)
@@ -82,6 +84,31 @@ def _users(meter: Meter, now: Standing) -> Iterator[families.Metric]:
     yield _values(table.USERS_STOPPED, {(): now.stopped})
     yield _values(table.USERS_QUARANTINED, {(): meter.quarantined_users()})
     yield _values(table.SMALL_COUNT_FLOOR, {(): meter.settings.small_count_floor})
+
+
+def _model(now: Standing) -> Iterator[families.Metric]:
+    monitor = now.monitor
+    figures = (
+        watching_table.MODEL_SCORE_RELEASES,
+        watching_table.MODEL_SCORE_SEEN,
+        watching_table.MODEL_SCORE_EXPECTED,
+        watching_table.MODEL_SCORE_EVIDENCE,
+    )
+    for place, metric in enumerate(figures):
+        yield _values(metric, {} if monitor is None else {(): monitor[place]})
+
+
+def _accounts(now: Standing) -> Iterator[families.Metric]:
+    shown = now.accounts
+    yield _values(watching_table.ACCOUNT_USERS, {(): 0 if shown is None else shown.users})
+    for name, metric in (
+        ("exact", watching_table.ACCOUNT_EXACT),
+        ("single_value", watching_table.ACCOUNT_SINGLE),
+        ("counters", watching_table.ACCOUNT_COUNTERS),
+        ("sum", watching_table.ACCOUNT_SUM),
+    ):
+        amounts = {} if shown is None else shown.quantiles[name]
+        yield _values(metric, {(label,): amount for label, amount in amounts.items()})
 
 
 def _work(meter: Meter) -> Iterator[families.Metric]:

@@ -19,6 +19,7 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from stream.metrics.bins import Integers, Tally, edges_in_units
 from stream.metrics.progress import Progress
 from stream.metrics.users import Shares, UserBins
+from stream.metrics.witness import Witness
 from stream.names import OUTCOMES
 
 SIDES: Final = ("upper", "lower")
@@ -91,8 +92,13 @@ class BlockCounts:
 class Meter:
     """One worker's counters. What is known of users and progress is kept by partition and leaves with the partition."""
 
-    def __init__(self, settings: MeterSettings, clock: Callable[[], float] = time.monotonic) -> None:
-        self.settings = settings
+    def __init__(
+        self,
+        settings: MeterSettings,
+        clock: Callable[[], float] = time.monotonic,
+        witness: Witness | None = None,
+    ) -> None:
+        self.settings, self.witness = settings, witness
         self.progress = Progress(clock)
         self.outcomes: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self.dead_letters: Counter[str] = Counter()

@@ -12,6 +12,7 @@ from stream.protocol.inputs import InputBlock
 from stream.protocol.limits import wall_clock_ms
 from stream.protocol.observer import Recovery
 from stream.protocol.ports import Heads
+from stream.watch import Watched
 
 # Within a block the delay falls evenly from the first record to the last, so 64 of them draw the curve.
 _LATENCY_SAMPLES: Final = 64
@@ -48,6 +49,8 @@ class MeterObserver:
     def revoked(self, partitions: Collection[int]) -> None:
         for partition in partitions:
             self._meter.lost(partition)
+            if self._meter.witness is not None:
+                self._meter.witness.lost(partition)
 
     def block_started(self, partition: int, records: int) -> None:
         self._meter.progress.at_least(partition, records)
@@ -75,6 +78,8 @@ class MeterObserver:
             ),
         )
         self._meter.progress.lag(report.partition, report.lag)
+        if self._meter.witness is not None and isinstance(effects.watched, Watched):
+            self._meter.witness.look(report.partition, effects.watched)
 
     def lag(self, partition: int, records: int) -> None:
         self._meter.progress.lag(partition, records)

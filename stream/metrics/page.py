@@ -41,6 +41,11 @@ th.n { white-space: normal; } a { color: var(--bar); }
 .stack { display: grid; gap: 1rem; }
 th small { display: block; font-weight: 400; }
 """
+_ACCOUNTS: Final = (
+    ("exact", "latest releases, about the whole sequence, exactly"),
+    ("single_value", "the same, about the worst single value"),
+    ("counters", "the same, as the counters add it up"),
+)
 _OUTCOMES: Final = (
     (RELEASED, "released", "a perturbed value went out"),
     (FORECAST, "forecast", "a value that tells nothing went out instead"),
@@ -55,7 +60,7 @@ def status_page(meter: Meter) -> str:
     now = standing(meter)
     title = escape(f"{settings.pipeline} · Sottovoce")
     side = f'<div class="stack">{_policy(settings)}{_users(now, settings)}</div>'
-    cards = "".join((_events(meter), side, _leakage(now), _partitions(meter)))
+    cards = "".join((_events(meter), side, _leakage(now), _model(now), _partitions(meter)))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -118,6 +123,23 @@ def _leakage(now: Standing) -> str:
         f'<table><tr><th>at most this much, for</th>{head}<th class="n">every user</th></tr>{rows}</table>'
         "<p>The budget is the one of the window of a user's latest event.</p></section>"
     )
+
+
+def _model(now: Standing) -> str:
+    """Whether the model looks right, and what users' latest releases tell exactly; nothing where neither is known."""
+    rows = []
+    if now.monitor is not None:
+        rows.append(("releases that the model was tested with", f"{now.monitor.releases:,}"))
+        rows.append(
+            ("evidence against the model, at most<small>1,000 is an alarm</small>", f"{now.monitor.evidence:,.3g}")
+        )
+    if now.accounts is not None:
+        for name, label in _ACCOUNTS:
+            middle, most = (_nats(now.accounts.quantiles[name][place]) for place in ("0.5", "1"))
+            rows.append(
+                (f"{label}<small>middle and largest of {now.accounts.users:,} users</small>", f"{middle}, {most}")
+            )
+    return f'<section class="wide"><h2>Model and exact accounts</h2>{_table(rows)}</section>' if rows else ""
 
 
 def _cells(distribution: Distribution, shown: Callable[[float], str]) -> Iterable[str]:

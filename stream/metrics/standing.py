@@ -8,20 +8,26 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from beliefs.rounding import INFINITE
+import numpy as np
+
+from beliefs.rounding import INFINITE, units_up
 from stream.metrics.bins import (
+    LIFETIME_BINS,
     Bucket,
     Integers,
     above,
     at_least,
     coarse,
     lifetime_edges,
+    lifetime_index,
     quantile,
     share_edges,
     without_small_groups,
 )
 from stream.metrics.meter import SIDES, Meter, MeterSettings
+from stream.metrics.witness import Account, Monitor
 
+QUANTILES: Final = (("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99), ("1", 1.0))
 PERCENTILES: Final = (("50", 0.5), ("90", 0.9), ("99", 0.99))
 
 _SHARE_EDGES: Final = share_edges()
@@ -42,8 +48,18 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
+class AccountsShown:
+    """How many users' accounts are kept, and by the name of each amount its quantiles: upper edges of fine bins."""
+
+    users: int
+    quantiles: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
-    """`spent` is absent for a policy without a budget; counts below the floor are 0."""
+    """`spent` is absent for a policy without a budget; counts below the floor are 0; `monitor` and `accounts` are
+    absent while they speak of fewer users than the floor.
+    """
 
     tracked: int
     near: int
@@ -52,6 +68,8 @@ class Standing:
     state_bytes: int
     spent: Distribution | None
     lifetime: dict[str, Distribution]
+    monitor: Monitor | None
+    accounts: AccountsShown | None
 
 
 def standing(meter: Meter) -> Standing:
@@ -74,7 +92,20 @@ def standing(meter: Meter) -> Standing:
             side: _distribution(counts, _LIFETIME_EDGES, _SHOWN_LIFETIMES, floor)
             for side, counts in zip(SIDES, (users.lifetime_upper, users.lifetime_lower), strict=True)
         },
+        monitor=None if meter.witness is None or not tracked else meter.witness.monitor(),
+        accounts=_accounts([] if meter.witness is None else meter.witness.accounts(), floor),
     )
+
+
+def _accounts(found: Sequence[Account], floor: int) -> AccountsShown | None:
+    if len(found) < floor:
+        return None
+    quantiles: dict[str, dict[str, float]] = {}
+    for name in Account._fields:
+        units = np.array([units_up(getattr(account, name)) for account in found], dtype=np.float64)
+        counts = np.bincount(lifetime_index(units), minlength=LIFETIME_BINS)
+        quantiles[name] = {label: quantile(counts, _LIFETIME_EDGES, share) for label, share in QUANTILES}
+    return AccountsShown(len(found), quantiles)
 
 
 def full_share(settings: MeterSettings) -> float:

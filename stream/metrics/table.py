@@ -6,38 +6,20 @@ number counts users, fewer than the small-count floor are not shown; each such h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
-
-class Kind(Enum):
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    INFO = "info"
-    HISTOGRAM = "histogram"
-    OVER_USERS = "gaugehistogram"
-    """A histogram of how things stand now, so its counts also fall."""
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    name: str
-    kind: Kind
-    unit: str
-    help: str
-    labels: tuple[str, ...] = ()
-
-    def sample_names(self) -> tuple[str, ...]:
-        """The names of the series, as an expression writes them."""
-        match self.kind:
-            case Kind.HISTOGRAM:
-                return tuple(f"{self.name}_{part}" for part in ("bucket", "count", "sum"))
-            case Kind.OVER_USERS:
-                return tuple(f"{self.name}_{part}" for part in ("bucket", "gcount", "gsum"))
-            case _:
-                return (self.name,)
-
+from stream.metrics.metric import Kind, Metric
+from stream.metrics.watching_table import (
+    ACCOUNT_COUNTERS,
+    ACCOUNT_EXACT,
+    ACCOUNT_SINGLE,
+    ACCOUNT_SUM,
+    ACCOUNT_USERS,
+    MODEL_SCORE_EVIDENCE,
+    MODEL_SCORE_EXPECTED,
+    MODEL_SCORE_RELEASES,
+    MODEL_SCORE_SEEN,
+)
 
 _GROUPS = "groups of users smaller than the floor are shown with a group that leaked more"
 _UPPER_EDGE = "the upper edge of a fine bin, so never too low; absent while fewer users than the floor are tracked"
@@ -253,6 +235,15 @@ METRICS: Final = (
     LIFETIME_LEAKAGE,
     LIFETIME_LEAKAGE_PERCENTILE,
     LIFETIME_LEAKAGE_MAX,
+    MODEL_SCORE_RELEASES,
+    MODEL_SCORE_SEEN,
+    MODEL_SCORE_EXPECTED,
+    MODEL_SCORE_EVIDENCE,
+    ACCOUNT_USERS,
+    ACCOUNT_EXACT,
+    ACCOUNT_SINGLE,
+    ACCOUNT_COUNTERS,
+    ACCOUNT_SUM,
     SMALL_COUNT_FLOOR,
     BLOCK_EVENTS,
     COMPUTE_SECONDS,

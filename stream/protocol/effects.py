@@ -28,7 +28,8 @@ class Effects:
 
     `held` are the users of whom something else is held now than before, sealed; nothing is held where it is empty.
     `held_change` is by how much the number of waiting events grew, `appended` when the records of those that were
-    carried out came into the raw topic; None where these are the records of the block.
+    carried out came into the raw topic; None where these are the records of the block. `watched` is for whoever watches
+    over the pipeline after the commit; the protocol only hands it on.
     """
 
     next_offset: int
@@ -48,6 +49,7 @@ class Effects:
     held: Mapping[bytes, bytes] = field(default_factory=dict)
     held_change: int = 0
     appended: NDArray[np.int64] | None = None
+    watched: object | None = None
 
 
 def only_offset(next_offset: int) -> Effects:

@@ -6,7 +6,7 @@ problem of the report.
 
 import math
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -55,21 +55,47 @@ def duration_between(least: int, most: int) -> Any:
     return read
 
 
-def read_window(value: Any) -> int | None:
-    """The length of a budget window in milliseconds; None is for ever.
+class Sliding(NamedTuple):
+    """A budget over any so many events of a user in a row."""
+
+    events: int
+
+
+LONGEST_SLIDING: Final = 256
+"""16 bytes an event are kept for each user: 4 KiB."""
+
+
+def read_window(value: Any) -> int | Sliding | None:
+    """The length of a budget window in milliseconds; None is for ever; or how many events a sliding one holds.
 
     A second is the least, so that the number of any window before 2100 fits the 32 bits that a user's state has for it.
     """
     if value == "forever":
         return None
+    if isinstance(value, dict | Sliding):
+        return _read_sliding(value)
     try:
         milliseconds = read_duration(value)
     except PydanticCustomError as problem:
         context = problem.context or {}
-        raise wrong(f"{context['allowed']}; or forever", str(context["fix"])) from None
+        allowed = f"{context['allowed']}; or forever; or {{events: 20}} for any 20 events in a row"
+        raise wrong(allowed, str(context["fix"])) from None
     if not 1000 <= milliseconds <= 3660 * _MILLISECONDS["d"]:
         raise wrong("from 1s to 3660d, or forever", "choose a window in that range, or forever")
     return milliseconds
+
+
+def _read_sliding(value: dict[Any, Any] | Sliding) -> Sliding:
+    given = value._asdict() if isinstance(value, Sliding) else value
+    events = given.get("events")
+    if set(given) != {"events"} or type(events) is not int or not 2 <= events <= LONGEST_SLIDING:
+        allowed = f"events, a whole number from 2 to {LONGEST_SLIDING}, and nothing else"
+        raise wrong(allowed, "write it like {events: 20}, for any 20 events of a user in a row")
+    return Sliding(events)
+
+
+def write_window(window: int | Sliding | None) -> int | dict[str, int] | None:
+    return window._asdict() if isinstance(window, Sliding) else window
 
 
 def read_step(value: Any) -> int | None:
@@ -146,10 +172,17 @@ SessionTimeout = Annotated[int, BeforeValidator(duration_between(1_000, 300_000)
 Drain = Annotated[int, BeforeValidator(duration_between(1_000, 600_000)), WithJsonSchema(_DURATION_SCHEMA)]
 Stretch = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(_DURATION_SCHEMA)]
 Deadline = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(_DURATION_SCHEMA)]
+_SLIDING_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"events": {"type": "integer", "minimum": 2, "maximum": LONGEST_SLIDING}},
+    "required": ["events"],
+    "additionalProperties": False,
+}
 Window = Annotated[
-    int | None,
-    BeforeValidator(read_window),
-    WithJsonSchema({"anyOf": [_DURATION_SCHEMA, {"const": "forever"}]}),
+    int | Sliding | None,
+    PlainValidator(read_window),
+    PlainSerializer(write_window),
+    WithJsonSchema({"anyOf": [_DURATION_SCHEMA, {"const": "forever"}, _SLIDING_SCHEMA]}),
 ]
 Step = Annotated[
     int | None,

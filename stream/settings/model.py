@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stream.names import CHANGELOG_SUFFIX
+from stream.settings.budget import BudgetSettings, MetricsSettings
 from stream.settings.kafka import KafkaSettings
 from stream.settings.kinds import (
-    Budget,
     Deadline,
     Drain,
     EnvironmentName,
@@ -19,7 +19,6 @@ from stream.settings.kinds import (
     FileName,
     Stretch,
     Version,
-    Window,
 )
 from stream.settings.models import ModelSettings
 from stream.settings.section import Section
@@ -178,17 +177,6 @@ class WindowSettings(Section):
     )
 
 
-class BudgetSettings(Section):
-    """How much may be told about one user altogether."""
-
-    nats: Budget = Field(description="the most that one window's releases may tell about a user, in nats, or unlimited")
-    window: Window = Field(default=None, description="the length of a window of event time, or forever")
-    when_spent: Literal["forecast", "forecast_draw", "suppress", "stop"] = Field(
-        default="forecast",
-        description="what follows a spent budget: the likeliest value, a draw of the belief, nothing, nothing for ever",
-    )
-
-
 class KeysSettings(Section):
     """Where the key ring is. Whoever has it can undo the perturbation."""
 
@@ -223,17 +211,6 @@ class LimitsSettings(Section):
     )
     drain: Drain = Field(
         default=10_000, description="how long a worker that is told to stop may take to finish what it holds"
-    )
-
-
-class MetricsSettings(Section):
-    """What the metrics may say about small groups."""
-
-    small_count_floor: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        default=10, description="counts of users below this are shown as 0, since a small group is nearly a person"
-    )
-    near_budget: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = Field(
-        default=0.8, description="the share of the budget from which a user counts as near it"
     )
 
 

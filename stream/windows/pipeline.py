@@ -29,7 +29,7 @@ from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, UserStore
 from stream.records.columns import ColumnWriter
 from stream.segments import owners_of
-from stream.state import HEAD_WORDS, Word
+from stream.state import Word, head_words
 from stream.windows.deadlines import WindowDeadlines
 from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of, readable_head
 from stream.windows.outbox import Changes, Outbox
@@ -77,6 +77,7 @@ class WindowPipeline:
         self._seals = Seals(promise.ring, promise.pipeline, topic_id, partition)
         self._steps = [step_of(each, bench) for each, bench in zip(promise.served, benches, strict=True)]
         self._widths = np.array([each.width for each in promise.served], dtype=np.int64)
+        self._words = head_words(promise.policy.interval > 0, promise.policy.sliding)
         self.deadlines = WindowDeadlines()
 
     def adopt(self, store: UserStore) -> int:
@@ -126,13 +127,15 @@ class WindowPipeline:
         """Each user gets his segment; the answer is the block without events of other ones."""
         place = {key: i for i, key in enumerate(users)}
         slot = np.array([place[user] for user in entered.users], dtype=np.int64)
-        entered, _, owners = self._door.settle(entered, slot, _stacked([user.head for user in users.values()]))
+        entered, _, owners = self._door.settle(
+            entered, slot, _stacked([user.head for user in users.values()], self._words)
+        )
         self._assign(list(users.values()), owners)
         return entered
 
     def _owners(self, users: dict[bytes, _User]) -> Integers:
         """The segments of users who have rows."""
-        heads, segments = _stacked([user.head for user in users.values()]), self._promise.segments
+        heads, segments = _stacked([user.head for user in users.values()], self._words), self._promise.segments
         return np.zeros(len(users), np.int64) if segments is None else owners_of(heads, segments.tags)
 
     def _assign(self, users: Sequence[_User], owners: Integers) -> None:
@@ -234,8 +237,8 @@ class WindowPipeline:
         codes = np.array([user.row for user in changed], dtype=np.uint32)
         after = Changes(
             keys=[user.key for user in changed],
-            heads=_stacked([user.head for user in changed]),
-            before=_stacked([user.old for user in changed]),
+            heads=_stacked([user.head for user in changed], self._words),
+            before=_stacked([user.old for user in changed], self._words),
             codes=codes.reshape(len(changed), int(self._widths.max())),
             widths=self._widths[[user.segment for user in changed]] if len(self._steps) > 1 else None,
             held=held,
@@ -257,5 +260,5 @@ def step_of(promise: Promise, bench: Bench) -> WindowStep:
     return WindowStep(promise.policy, promise.chain, promise.windows.back, bench, whole=promise.windows.whole)
 
 
-def _stacked(heads: list[Integers]) -> Heads:
-    return np.array(heads, dtype=np.int64).reshape(len(heads), HEAD_WORDS)
+def _stacked(heads: list[Integers], words: int) -> Heads:
+    return np.array(heads, dtype=np.int64).reshape(len(heads), words)

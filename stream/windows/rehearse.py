@@ -12,7 +12,7 @@ from mechanisms.contract import Integers
 from mechanisms.sequence.window_running import COUNT
 from stream.policy import Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
-from stream.state import Codes, new_users
+from stream.state import Codes, head_words, new_users
 from stream.windows.step import OpenWindow, Told, WindowStep
 
 
@@ -41,7 +41,7 @@ def rehearse(policy: Policy, rules: WindowRules, chain: ChainArrays, events: Eve
     step, windows = WindowStep(policy, chain, rules.back, new_bench(symbols), whole=rules.whole), 0
     order = np.argsort(events.slot, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(events.slot[order])) + 1):
-        head, codes = (rows[0] for rows in new_users(1, symbols))
+        head, codes = (rows[0] for rows in new_users(1, symbols, head_words(policy.interval > 0, policy.sliding)))
         releases.step[places] = np.arange(1, places.shape[0] + 1)
         if rules.natural:
             windows += _one_by_one(step, rules, (events, coins, places), head, codes, releases)

@@ -36,7 +36,7 @@ from mechanisms.sequence.window import (
 from mechanisms.sequence.window_running import COUNT, HIGHEST, LOWEST, Running, new_running, release_next
 from stream import drift as drifts
 from stream.policy import FORECAST, RELEASED, SPENT_DRAW, SPENT_STOP, SUPPRESSED, Bench, Policy
-from stream.recall import keep_belief, open_budget_window, predict_user
+from stream.recall import charge_user, keep_belief, open_budget_window, predict_user, take_steps
 from stream.state import STOPPED, Codes, Word, seal
 from stream.windows.whole import Sequences, Sides
 
@@ -98,7 +98,7 @@ class WindowStep:
         if self._sequences is not None and units > 0:
             worst = self._sequences.prepare(self._bench.belief, units, length)
         outcome, uncertified = self._decide(head, drift, units, worst)
-        head[Word.STEPS] += length
+        take_steps(self._policy.sliding, head, length, False)
         if outcome != RELEASED:
             return self._untold(head, codes, drift, coins, outcome, uncertified=uncertified)
         if self._sequences is not None:
@@ -106,7 +106,7 @@ class WindowStep:
         plan, room, shown = self._plan(units, length), self._room, self._shown[:length]
         highest, lowest = release_window(plan, self._tools, self._bench.belief, values, _in_order(coins), room, shown)
         upper, lower = self._charges(plan, drift, highest, lowest)
-        _charge(head, upper, lower)
+        charge_user(self._policy.sliding, head, upper, lower)
         mix(plan, room.priors[length - 1], room.beliefs[length - 1], self._bench.posterior)
         self._keep(head, codes, drift, length)
         return Told(shown.tolist(), room.drawn[:length].tolist(), RELEASED, upper, lower, uncertified=False)
@@ -117,7 +117,7 @@ class WindowStep:
         shown = self._shown[: values.shape[0]]
         told = sequences.release(values, coins[0, COIN_OF_CHANNEL], shown, self._bench.posterior)
         upper, lower = _costs(told, drift, self._policy)
-        _charge(head, upper, lower)
+        charge_user(self._policy.sliding, head, upper, lower)
         self._keep(head, codes, drift, values.shape[0])
         return Told(shown.tolist(), shown.tolist(), RELEASED, upper, lower, uncertified=False)
 
@@ -132,17 +132,17 @@ class WindowStep:
             units = self._units(drift)
             outcome, uncertified = self._decide(head, drift, units, None)
             if outcome != RELEASED:
-                head[Word.STEPS] += 1
+                take_steps(self._policy.sliding, head, 1, False)
                 return self._untold(head, codes, drift, coins, outcome, uncertified=uncertified), None
             opened = OpenWindow(new_running(self._symbols), units, drift, 0, 0, time)
-        head[Word.STEPS] += 1
+        take_steps(self._policy.sliding, head, 1, int(opened.running.marks[COUNT]) > 0)
         plan, running, belief = self._plan(opened.units, LENGTH_MAX), opened.running, self._bench.belief
         shown, drawn = release_next(plan, self._tools, belief, value, _in_order(coins), self._room, running)
         highest, lowest = running.amounts[HIGHEST], running.amounts[LOWEST]
         upper, lower = self._charges(plan, opened.drift, highest, lowest)
         upper, lower = max(upper, opened.upper), max(lower, opened.lower)
         more_upper, more_lower = upper - opened.upper, lower - opened.lower
-        _charge(head, more_upper, more_lower)
+        charge_user(self._policy.sliding, head, more_upper, more_lower)
         opened.upper, opened.lower = upper, lower
         return Told([shown], [drawn], RELEASED, more_upper, more_lower, uncertified=False), opened
 
@@ -240,16 +240,6 @@ def _costs(sides: Sides, drift: int, policy: Policy) -> tuple[int, int]:
     spread = sides.spread if spread_counts(shift, policy.epsilon) else 0
     upper, lower = (int(charge_of(side, spread, shift, policy.epsilon)) for side in (sides.upper, sides.lower))
     return upper, lower
-
-
-def _charge(head: Integers, upper: int, lower: int) -> None:
-    for word, amount in (
-        (Word.UPPER, upper),
-        (Word.WINDOW_UPPER, upper),
-        (Word.LOWER, lower),
-        (Word.WINDOW_LOWER, lower),
-    ):
-        head[word] = add_units(int(head[word]), amount)
 
 
 def _in_order(coins: Coins) -> Coins:

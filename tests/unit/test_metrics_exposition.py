@@ -14,16 +14,18 @@ from prometheus_client.metrics_core import Metric as FamilyRead
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_plain
 from ruamel.yaml import YAML
+from watching import watched_users
 
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from stream.metrics import Meter, table
 from stream.metrics.families import MeterCollector, exposition, number, registry_of
-from stream.metrics.table import METRICS, Kind, Metric
+from stream.metrics.metric import Kind, Metric
+from stream.metrics.table import METRICS
 from stream.names import METRIC_PREFIX
 
 NAT = UNITS_PER_NAT
 ALERTS = Path(__file__).resolve().parents[2] / "deploy" / "prometheus" / "alerts.yaml"
-LABELS = {"outcome", "side", "percentile", "partition", "reason", "error"}
+LABELS = {"outcome", "side", "percentile", "partition", "reason", "error", "quantile"}
 INFO_LABELS = {
     "version",
     "python",
@@ -39,7 +41,7 @@ INFO_LABELS = {
 
 def busy_meter() -> Meter:
     """Every metric has something to show."""
-    meter = Meter(meter_settings(restarts=2))
+    meter = Meter(meter_settings(restarts=2), witness=watched_users(12, 20).witness)
     meter.progress.joined = True
     meter.assigned(0)
     rng = np.random.default_rng(5)
