@@ -16,7 +16,7 @@ from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, Outgoing, UserStore
 
-WATERMARK, SUM, STEPS = 1, 2, 6
+WATERMARK, SUM, SEGMENT, STEPS = 1, 2, 3, 6
 WINDOWED = (b"cy", b"dee")
 """Users whose events wait for one another."""
 WINDOW = 3
@@ -40,6 +40,11 @@ class SimRows:
         heads = np.zeros((count, 8), np.int64)
         heads[:, WATERMARK] = -1
         return heads, np.zeros((count, 1), np.uint32)
+
+
+def segment_of(raw: bytes) -> int:
+    """Whoever begins in one segment is never served in the other; which one it was, only his row tells."""
+    return 1 + (int(raw) % 4 == 0)
 
 
 def keyed_noise(partition: int, offset: int) -> int:
@@ -126,7 +131,12 @@ class SimPipeline:
             if self.is_repeated(record.offset, row[WATERMARK]):
                 work.repeated += 1
                 continue
+            if record.key not in WINDOWED and row[SEGMENT] not in (0, segment_of(record.value)):
+                letter = dead_letter_value(self._partition, record.offset)
+                work.letters.append(Outgoing(None, letter, record.timestamp))
+                continue
             row[WATERMARK] = record.offset
+            row[SEGMENT] = segment_of(record.value)
             work.changed[record.key] = None
             if record.key in WINDOWED:
                 work.held[record.key].append(record.offset)
