@@ -113,6 +113,9 @@ class SimPipeline:
     def is_repeated(self, offset: int, watermark: int) -> bool:
         return offset <= watermark
 
+    def is_stranger(self, row: Sequence[int], raw: bytes) -> bool:
+        return row[SEGMENT] not in (0, segment_of(raw))
+
     def adopt(self, store: UserStore) -> int:
         self.deadlines.due.clear()
         for user, record in store.held():
@@ -131,7 +134,7 @@ class SimPipeline:
             if self.is_repeated(record.offset, row[WATERMARK]):
                 work.repeated += 1
                 continue
-            if record.key not in WINDOWED and row[SEGMENT] not in (0, segment_of(record.value)):
+            if record.key not in WINDOWED and self.is_stranger(row, record.value):
                 letter = dead_letter_value(self._partition, record.offset)
                 work.letters.append(Outgoing(None, letter, record.timestamp))
                 continue
