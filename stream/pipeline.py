@@ -56,10 +56,7 @@ class PartitionPipeline:
         self._promise = promise
         self._topic_id = topic_id
         self._partition = partition
-        self._parts = [
-            Part(each.policy, each.chain, bench, each.width)
-            for each, bench in zip(promise.served, benches, strict=True)
-        ]
+        self._benches = benches
         self._door = Door(promise, topic, topic_id, partition)
         self._writer = ColumnWriter(promise.record, promise.alphabet)
 
@@ -116,10 +113,11 @@ class PartitionPipeline:
         return None
 
     def _carry_out(self, rows: Loaded, owners: Integers, events: Events, coins: Coins) -> Releases:
-        if len(self._parts) > 1:
-            return advance_parts(self._parts, owners, rows.heads, rows.codes, events, coins)
-        part = self._parts[0]
-        return advance(part.policy, part.chain, part.bench, rows.heads, rows.codes, events, coins)
+        pairs = zip(self._promise.served, self._benches, strict=True)
+        parts = [Part(each.policy, each.chain, bench, each.width) for each, bench in pairs]
+        if len(parts) > 1:
+            return advance_parts(parts, owners, rows.heads, rows.codes, events, coins)
+        return advance(parts[0].policy, parts[0].chain, parts[0].bench, rows.heads, rows.codes, events, coins)
 
     def _widths(self, owners: Integers) -> Integers | None:
         segments = self._promise.segments

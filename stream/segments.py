@@ -46,6 +46,7 @@ UNKNOWN: Final = -1  # an event without a segment; a user of whom nothing has be
 _ASK: Final = -2  # instead of a segment: look at the value itself
 _EACH: Final = slice(None)
 _NAMES_KEPT: Final = 1 << 16
+_LONGEST_KEPT: Final = 64
 
 
 def name_of(value: object) -> str | None:
@@ -99,7 +100,7 @@ class SegmentReader:
         number = self._known.get(text)
         if number is None:
             number = self._rule.number_of(orjson.loads(text))
-            if len(self._known) < _NAMES_KEPT:
+            if len(self._known) < _NAMES_KEPT and len(text) <= _LONGEST_KEPT:
                 self._known[text] = number
         return number
 

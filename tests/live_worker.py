@@ -33,6 +33,7 @@ STEPS_AT = 48
 """Where a state row says how many events its user has had."""
 
 SETTINGS: Mapping[str, str] = {
+    "model": "model.json",
     "record": "{protect: {path: $.activity}, public: [$.n]}",
     "mechanism": "{name: optimal, epsilon: 1.0}",
     "budget": "{nats: 1000, window: 1d, when_spent: forecast}",
@@ -52,7 +53,6 @@ kafka:
   group_instance: {name}-1
   session_timeout: 6s
   replication_factor: 1
-model: model.json
 keys: {{file: keys.json}}
 admin: {{port: {port}}}
 """

@@ -155,6 +155,7 @@ def run(
     partitions: int = 2,
     *,
     falsify: Callable[[AnyPipeline], None] | None = None,
+    nested: bool = False,
     **settings: Any,
 ) -> SegmentRun:
     """Carry out random events of users of all segments; some of them broken, some of another segment than their user's,
@@ -171,7 +172,7 @@ def run(
         pipeline = pipeline_of(promise, partition, kafka.raw_topic)
         if falsify is not None:
             falsify(pipeline)
-        inputs = [kept_of(one) for one in mixed(events, users, partition)]
+        inputs = [kept_of(one) for one in mixed(events, users, partition, nested=nested)]
         logs[kafka.raw_topic][partition] += inputs
         store = MemoryStore(rows_of_promise(house.settings, promise))
         carry_out(finished, pipeline, store, partition, inputs)
@@ -187,7 +188,13 @@ DEVICES: Mapping[int, Any] = {0: "sensor", 1: "phone", 2: "watch", 3: 7}
 """Of the fourth user in four, the device is a number, which no model is listed for."""
 
 
-def mixed(events: int, users: int, seed: int = 0, changed: int = 17, none: int = 23) -> list[Record]:
+BY_ROOM = "by: $.where.room, files: {sensor: a.json, phone: b.json}, otherwise: c.json"
+
+
+def mixed(
+    events: int, users: int, seed: int = 0, changed: int = 17, none: int = 23, *, nested: bool = False
+) -> list[Record]:
+    """With `nested`, what says the segment stands inside another field, too."""
     source = np.random.default_rng(seed)
     records = []
     for offset in range(events):
@@ -198,5 +205,6 @@ def mixed(events: int, users: int, seed: int = 0, changed: int = 17, none: int =
         if offset % none == none - 1:
             device = (None, [1], {"a": 1})[offset % 3]
         value = VALUES[int(source.integers(4))] if offset % 29 else "elsewhere"
-        records.append(record(offset, b"user-%d-%d" % (seed, user), device, value, secret="canary"))
+        more = {"where": {"room": device} if device is not None else []} if nested else {}
+        records.append(record(offset, b"user-%d-%d" % (seed, user), device, value, secret="canary", **more))
     return records

@@ -32,7 +32,7 @@ GOOD_AMONG_THEM = 6
 USERS = 50
 MAX_BYTES = 2_000
 LARGE = 900_000
-NEVER_WRITTEN = {names.STATE_UNREADABLE, names.UNREADABLE}
+NEVER_WRITTEN = {names.STATE_UNREADABLE, names.UNREADABLE, names.UNKNOWN_SEGMENT, names.SEGMENT_CHANGED}
 
 FIRST_LEVEL = f"{{protect: {{path: $.activity}}, public: [$.n], max_bytes: {MAX_BYTES}}}"
 NESTED = f"""{{user: {{path: $.id, and_key: true}}, event_time: {{path: $.device.time, unit: iso8601}}, \

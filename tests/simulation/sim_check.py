@@ -14,6 +14,7 @@ from sim_pipeline import (
     follow,
     keyed_noise,
     release_value,
+    segment_of,
     window_value,
 )
 from sim_ports import TOPICS
@@ -48,6 +49,7 @@ def recount(brokers: Brokers, partition: int) -> tuple[dict[int, bytes], dict[by
     """What each input must have become, and how each user must stand."""
     expected: dict[int, bytes] = {}
     states: dict[bytes, Released] = {}
+    segments: dict[bytes, int] = {}
     for entry in brokers.committed((TOPICS.raw, partition)):
         record = entry.record
         if record is None:
@@ -56,6 +58,10 @@ def recount(brokers: Brokers, partition: int) -> tuple[dict[int, bytes], dict[by
             expected[entry.offset] = dead_letter_value(partition, entry.offset)
             continue
         if record.key in WINDOWED:
+            continue
+        segment = segments.setdefault(record.key, segment_of(record.value))
+        if segment != segment_of(record.value):
+            expected[entry.offset] = dead_letter_value(partition, entry.offset)
             continue
         now = follow(states.get(record.key, Released(0, 0)), record.value, keyed_noise(partition, entry.offset))
         states[record.key] = now

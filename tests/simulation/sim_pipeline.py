@@ -16,7 +16,7 @@ from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, Outgoing, UserStore
 
-WATERMARK, SUM, STEPS = 1, 2, 6
+WATERMARK, SUM, SEGMENT, STEPS = 1, 2, 3, 6
 WINDOWED = (b"cy", b"dee")
 """Users whose events wait for one another."""
 WINDOW = 3
@@ -44,6 +44,11 @@ class SimRows:
 
 def number_alone(number: int) -> bytes:
     return b"%d" % number
+
+
+def segment_of(raw: bytes) -> int:
+    """Whoever begins in one segment is never served in the other; which one it was, only his row tells."""
+    return 1 + (int(raw) % 4 == 0)
 
 
 def keyed_noise(partition: int, offset: int) -> int:
@@ -112,6 +117,9 @@ class SimPipeline:
     def is_repeated(self, offset: int, watermark: int) -> bool:
         return offset <= watermark
 
+    def is_stranger(self, row: Sequence[int], raw: bytes) -> bool:
+        return row[SEGMENT] not in (0, segment_of(raw))
+
     def adopt(self, store: UserStore) -> int:
         self.deadlines.due.clear()
         for user, record in store.held():
@@ -130,7 +138,12 @@ class SimPipeline:
             if self.is_repeated(record.offset, row[WATERMARK]):
                 work.repeated += 1
                 continue
+            if record.key not in WINDOWED and self.is_stranger(row, record.value):
+                letter = dead_letter_value(self._partition, record.offset)
+                work.letters.append(Outgoing(None, letter, record.timestamp))
+                continue
             row[WATERMARK] = record.offset
+            row[SEGMENT] = segment_of(record.value)
             work.changed[record.key] = None
             if record.key in WINDOWED:
                 work.held[record.key].append(record.offset)

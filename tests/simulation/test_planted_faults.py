@@ -1,12 +1,12 @@
 """The simulation can fail: each fault that is planted here is found, and the guard that is taken away is named."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
 import pytest
 from sim_brokers import Part
-from sim_pipeline import SimPipeline
+from sim_pipeline import SimPipeline, segment_of
 from sim_ports import SimChangelog, SimProducer
 from sim_schedule import run
 from sim_worker import Parts
@@ -67,6 +67,17 @@ def test_unkeyed_noise_is_found() -> None:
 class Unmarked(SimPipeline):
     def is_repeated(self, offset: int, watermark: int) -> bool:
         return False
+
+
+class Forgetful(SimPipeline):
+    """Of a segment that only its row tells it knows nothing."""
+
+    def is_stranger(self, row: Sequence[int], raw: bytes) -> bool:
+        return False
+
+
+def test_a_segment_that_no_row_remembers_is_found() -> None:
+    assert is_found("the recount says", Parts(pipeline=Forgetful))
 
 
 def keep_all(lane: Lane, records: InputBlock) -> InputBlock:

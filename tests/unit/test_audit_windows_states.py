@@ -17,7 +17,7 @@ from stream.windows.pipeline import WindowPipeline
 def test_a_budget_that_was_larger_or_smaller_than_said_is_found(order: str) -> None:
     def scaled(factor: float) -> Callable[[WindowPipeline], None]:
         def change(pipeline: WindowPipeline) -> None:
-            step = pipeline._step
+            step = pipeline._steps[0]
             step._policy = step._policy._replace(budget=int(step._policy.budget * factor))
 
         return change
@@ -31,7 +31,7 @@ def test_a_budget_that_was_larger_or_smaller_than_said_is_found(order: str) -> N
 @pytest.mark.parametrize("factor", [2.0, 1.01, 0.99])
 def test_windows_that_were_built_for_another_epsilon_are_found(order: str, factor: float) -> None:
     def change(pipeline: WindowPipeline) -> None:
-        step = pipeline._step
+        step = pipeline._steps[0]
         step._policy = step._policy._replace(epsilon=int(step._policy.epsilon * factor))
 
     assert falsified(order, change, nats="unlimited") & {"state_differs", "impossible_value", "wrong_shown"}

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pipeline_help import Record
-from segment_world import SIMPLE, UNLIKE, House, Line, house_of, mixed, record, sticky
+from segment_world import BY_ROOM, SIMPLE, UNLIKE, House, Line, house_of, mixed, record, sticky
 
 from stream import names
 from stream.protocol.effects import Effects
@@ -29,7 +29,7 @@ KINDS: dict[str, Callable[[], House]] = {
     "clock": cache(lambda: house_of(UNLIKE, step="1s")),
     "stop": cache(lambda: house_of(UNLIKE, when_spent="stop", nats=2)),
     "published": cache(lambda: house_of(SIMPLE, mechanism="published_crr")),
-    "nested": cache(lambda: house_of(SIMPLE, public="[$.battery, $.device, $.where.room]")),
+    "nested": cache(lambda: house_of(SIMPLE, models=BY_ROOM, public="[$.battery, $.where.room]")),
     **{order: cache(lambda text=text: house_of(SIMPLE, windows=text)) for order, text in WINDOWS.items()},  # type: ignore[misc]
 }
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
@@ -76,7 +76,7 @@ def expected(records: Sequence[Record]) -> tuple[dict[int, str], dict[int, list[
 
 @EVERY_KIND
 def test_each_user_is_served_as_if_his_model_served_alone(kind: str) -> None:
-    house, records = KINDS[kind](), mixed(600, users=9)
+    house, records = KINDS[kind](), mixed(600, users=9, nested=kind == "nested")
     together = Line(house)
     effects = [together.carry_out(records[at : at + 150]) for at in range(0, 600, 150)]
     releases = by_user(settled(together, effects))
@@ -99,7 +99,7 @@ def test_each_user_is_served_as_if_his_model_served_alone(kind: str) -> None:
 
 @EVERY_KIND
 def test_every_way_to_cut_the_records_releases_the_same(kind: str) -> None:
-    records = mixed(120, users=5, changed=4, none=6)
+    records = mixed(120, users=5, changed=4, none=6, nested=kind == "nested")
     whole = Line(KINDS[kind]())
     once = whole.carry_out(records)
     users = sorted({one.key for one in records if one.key is not None})
@@ -125,7 +125,7 @@ def test_every_way_to_cut_the_records_releases_the_same(kind: str) -> None:
 
 @EVERY_KIND
 def test_every_record_has_one_outcome_and_a_repeated_block_has_no_other(kind: str) -> None:
-    records = mixed(300, users=7)
+    records = mixed(300, users=7, nested=kind == "nested")
     line = Line(KINDS[kind]())
     first = line.carry_out(records)
     assert sum(first.outcomes.values()) + first.held_change == 300
