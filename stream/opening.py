@@ -4,7 +4,7 @@ Problems of all three are collected and reported at once. Nothing here talks to 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from mechanisms.sequence.window_whole import SEQUENCES_MAX
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, ModelRefused, Problem
 from stream.keys import KeyRing, load_keys
+from stream.listing_loss import in_words, loss_of
+from stream.policy import Policy
 from stream.promise import Promise, compile_promise
 from stream.settings.checks import is_loopback
 from stream.settings.kinds import write_duration
@@ -57,7 +59,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     if problems or model is None or ring is None:
         raise ConfigurationRefused(str(file), problems)
     promise = compile_promise(settings, model, ring, chosen)
-    return Opened(file, settings, model, ring, promise, tuple(_warnings(settings, model)))
+    return Opened(file, settings, model, ring, promise, (*_warnings(settings, model), *_losses(promise.policy, model)))
 
 
 def load_model(file: Path) -> Model:
@@ -225,6 +227,13 @@ def least_belief(chain: Chain, step: int | None = None) -> float:
     smallest[ways == 0] = np.inf
     positive_start = chain.start[chain.start > 0]
     return float(min(smallest[possible].min(initial=np.inf), positive_start.min(initial=np.inf)))
+
+
+def _losses(policy: Policy, model: Model) -> Iterator[str]:
+    """What comes of listing fewer entries of a belief than the rows name values."""
+    loss = loss_of(model.chain, policy.listed, policy.epsilon, policy.shift)
+    if loss is not None:
+        yield in_words(loss, policy.listed)
 
 
 def _warnings(settings: Settings, model: Model) -> list[str]:
