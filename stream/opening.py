@@ -5,7 +5,7 @@ Problems of all three are collected and reported at once. Nothing here talks to 
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,8 @@ from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
 from stream.keys import KeyRing, load_keys
+from stream.listing_loss import in_words, loss_of
+from stream.policy import Policy
 from stream.promise import Promise, compile_segments
 from stream.serving import Serving, load_servings, told_of
 from stream.settings.checks import is_loopback
@@ -62,7 +64,12 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     if problems or not servings or ring is None:
         raise ConfigurationRefused(str(file), problems)
     promise = compile_segments(settings, servings, ring, chosen)
-    return Opened(file, settings, servings, ring, promise, tuple(_warnings(settings, servings)))
+    losses = [
+        loss
+        for serving, each in zip(servings, promise.served, strict=True)
+        for loss in _losses(each.policy, serving.model)
+    ]
+    return Opened(file, settings, servings, ring, promise, (*_warnings(settings, servings), *losses))
 
 
 def _of_model(settings: Settings, serving: Serving, file: Path) -> list[Problem]:
@@ -229,6 +236,13 @@ def least_belief(chain: Chain, step: int | None = None) -> float:
     smallest[ways == 0] = np.inf
     positive_start = chain.start[chain.start > 0]
     return float(min(smallest[possible].min(initial=np.inf), positive_start.min(initial=np.inf)))
+
+
+def _losses(policy: Policy, model: Model) -> Iterator[str]:
+    """What comes of listing fewer entries of a belief than the rows name values."""
+    loss = loss_of(model.chain, policy.listed, policy.epsilon, policy.shift)
+    if loss is not None:
+        yield in_words(loss, policy.listed)
 
 
 def _warnings(settings: Settings, servings: Sequence[Serving]) -> list[str]:

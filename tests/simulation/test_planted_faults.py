@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from sim_brokers import Part
-from sim_pipeline import SimPipeline, segment_of
+from sim_pipeline import SimPipeline
 from sim_ports import SimChangelog, SimProducer
 from sim_schedule import run
 from sim_worker import Parts
