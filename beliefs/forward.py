@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.chain import Chain
-from beliefs.checks import require
 from beliefs.native import kernel
 
 Floats = NDArray[np.float64]
@@ -78,8 +77,10 @@ def start_into(chain: ChainArrays, following: Floats) -> None:
 
 
 def reversed_arrays(chain: Chain) -> ChainArrays:
-    """The same transitions from their ends to their beginnings, for sums that run backward in time; no start."""
-    require(not chain.has_tail, "only a chain without a tail is turned round")
+    """The same transitions from their ends to their beginnings, for sums that run backward in time; no start.
+
+    Turned round, left(x) tail(y) is tail(y) left(x): the two change places.
+    """
     size = chain.size
     order = np.argsort(chain.indices, kind="stable")
     indptr = np.zeros(size + 1, dtype=np.int64)
@@ -93,8 +94,8 @@ def reversed_arrays(chain: Chain) -> ChainArrays:
         contraction=0,
         symbol_of=chain.symbol_of.copy(),
         span=1,
-        tail=chain.tail.copy(),
-        left=chain.left.copy(),
+        tail=chain.left.copy(),
+        left=chain.tail.copy(),
     )
 
 

@@ -28,7 +28,7 @@ from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Codes, Heads, UserStore
 from stream.records.columns import ColumnWriter
-from stream.state import HEAD_WORDS, Word
+from stream.state import CLOCK_HEAD_WORDS, HEAD_WORDS, Word, codes_of
 from stream.windows.deadlines import WindowDeadlines
 from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of, readable_head
 from stream.windows.outbox import Changes, Outbox
@@ -66,6 +66,9 @@ class WindowPipeline:
         self._writer = ColumnWriter(promise.record, promise.alphabet)
         self._seals = Seals(promise.ring, promise.pipeline, topic_id, partition)
         self._step = WindowStep(promise.policy, promise.chain, promise.windows.back, bench, whole=promise.windows.whole)
+        policy = promise.policy
+        words = CLOCK_HEAD_WORDS if policy.interval > 0 else HEAD_WORDS
+        self._widths = words, codes_of(promise.chain.start.shape[0], policy.listed)
         self.deadlines = WindowDeadlines()
 
     def adopt(self, store: UserStore) -> int:
@@ -201,9 +204,9 @@ class WindowPipeline:
         codes = np.array([user.codes for user in changed], dtype=np.uint32)
         after = Changes(
             keys=[user.key for user in changed],
-            heads=_stacked([user.head for user in changed]),
-            before=_stacked([user.old for user in changed]),
-            codes=codes.reshape(len(changed), self._promise.chain.start.shape[0]),
+            heads=self._stacked([user.head for user in changed]),
+            before=self._stacked([user.old for user in changed]),
+            codes=codes.reshape(len(changed), self._widths[1]),
             held=held,
             held_change=sum(len(user.waiting) - user.before for user in changed),
         )
@@ -215,6 +218,5 @@ class WindowPipeline:
             return self._seals.opened(user.key, user.opened, watermark)
         return self._seals.waiting(user.key, user.waiting, watermark, user.due) if user.waiting else b""
 
-
-def _stacked(heads: list[Integers]) -> Heads:
-    return np.array(heads, dtype=np.int64).reshape(len(heads), HEAD_WORDS)
+    def _stacked(self, heads: list[Integers]) -> Heads:
+        return np.array(heads, dtype=np.int64).reshape(len(heads), self._widths[0])
