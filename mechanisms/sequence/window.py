@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from beliefs.native import kernel
 from mechanisms.coins import pick
-from mechanisms.contract import TOTAL, Constant, Floats, Integers, Workspace
-from mechanisms.sequence import optimal
-from mechanisms.sequence.forecast import draw_from_belief, most_likely
+from mechanisms.contract import TOTAL, Floats, Integers, Workspace
+from mechanisms.sequence.forecast import draw_from_belief
 from mechanisms.sequence.window_beliefs import Room, Tools, begin, look_back, look_forth, meet, values_of
+from mechanisms.sequence.window_channel import best_to_show, column, describe
 from mechanisms.sequence.window_order import bisected
 from mechanisms.sequence.window_steps import step_masses
 
@@ -28,7 +28,6 @@ LEAST_CAP = 1.0 + 2.0**-20
 LENGTH_MAX = 64
 _OUTWARD = 1.0 + 2.0**-50
 NOTHING_DRAWN = -1
-LOWER, REVEAL, UPPER, CAP, FLOOR, PAD = (int(place) for place in Constant)
 
 # Words of a window's coins: one for the window, and for each position one for the stranger and one for the channel.
 WORDS_OF_POSITION = 2
@@ -113,7 +112,7 @@ def release_window(
     for position in range(length):
         meet(position, length, room)
         mix(plan, room.priors[position], room.beliefs[position], room.moved)
-        shown[position] = most_likely(values_of(room.moved, symbol_of, room.law))
+        shown[position] = best_to_show(values_of(room.moved, symbol_of, room.law), tools.work)
     return highest, lowest
 
 
@@ -159,17 +158,12 @@ def draw_path(tools: Tools, start: Floats, coins: Coins, length: int, room: Room
 def release_one(
     work: Workspace, room: Room, belief: Floats, value: int, cap: float, coin: int, factors: Floats
 ) -> tuple[int, float, float]:
-    """One position through the optimal channel of this cap; what it told becomes evidence. Answers what came out and
+    """One position through the channel of this cap; what it told becomes evidence. Answers what came out and
     the extremes of K/p.
     """
-    constants = room.constants
-    constants[LOWER], constants[REVEAL] = 0.0, 1.0
-    constants[UPPER], constants[CAP], constants[FLOOR] = cap, cap, 1.0 / cap
-    constants[PAD] = np.ceil((2.0 * cap + 1.0) / (cap - 1.0)) + 1.0
-    optimal.prepare(belief, constants, work)
-    optimal.row(value, belief, work)
+    describe(cap, value, belief, room.constants, work)
     chosen = pick(work.row, work.size[0], coin)
-    optimal.column(chosen, belief, work)
+    column(chosen, belief, work)
     chance = 0.0
     for x in range(belief.shape[0]):
         chance += belief[x] * work.likelihood[x]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, marginal_into, normalise
 from beliefs.native import kernel
 from mechanisms.contract import Constant, Floats, Integers, Workspace, new_workspace
@@ -73,9 +74,10 @@ class Tools(NamedTuple):
     stranger: Workspace
 
 
-def new_tools(chain: ChainArrays, back: ChainArrays) -> Tools:
+def new_tools(chain: ChainArrays, back: ChainArrays, distance: Distance | None = None) -> Tools:
+    """With a distance, errors cost what it says."""
     symbols = int(chain.symbol_of.max()) + 1
-    return Tools(chain, back, new_workspace(symbols), new_workspace(chain.start.shape[0]))
+    return Tools(chain, back, new_workspace(symbols, distance), new_workspace(chain.start.shape[0]))
 
 
 @kernel

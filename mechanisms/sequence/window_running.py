@@ -12,9 +12,9 @@ import numpy as np
 from beliefs.forward import normalise
 from beliefs.native import kernel
 from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
-from mechanisms.sequence.forecast import most_likely
 from mechanisms.sequence.window import LEAST_CAP, NOTHING_DRAWN, Coins, Plan, draw_state, law_after, mix, release_one
 from mechanisms.sequence.window_beliefs import Room, Tools, values_of, weigh
+from mechanisms.sequence.window_channel import best_to_show
 from mechanisms.sequence.window_steps import step_law, step_masses
 
 # `Running.amounts` and `Running.marks`.
@@ -64,7 +64,7 @@ def release_next(
         amounts[HIGHEST] *= most
         amounts[LOWEST] *= least
     mix(plan, running.prior, running.belief, room.moved)
-    return most_likely(values_of(room.moved, symbol_of, room.law)), told
+    return best_to_show(values_of(room.moved, symbol_of, room.law), tools.work), told
 
 
 @kernel

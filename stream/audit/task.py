@@ -8,7 +8,7 @@ from beliefs.distance import EQUAL
 from beliefs.model_file import Model
 from stream.audit.amounts import constants_by_level, units_within, withheld
 from stream.audit.audit import Task
-from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
+from stream.audit.book import BEYOND_EPSILON, MECHANISMS, NEAR, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
@@ -81,7 +81,7 @@ def public_of(settings: Settings, model: Model) -> Public:
             shift=shift,
         ),
         law=law,
-        windows=_windows(settings, law, epsilon, shift),
+        windows=_windows(settings, law, epsilon, shift, with_distance=mechanism == NEAR),
         tag=int(model.digest[:8], 16),
         fingerprint=fingerprint,
         released_topic=settings.kafka.released_topic,
@@ -91,12 +91,13 @@ def public_of(settings: Settings, model: Model) -> Public:
     )
 
 
-def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows | None:
+def _windows(settings: Settings, law: Law, epsilon: int, shift: int, *, with_distance: bool) -> Windows | None:
     window = settings.window
     if window is None:
         return None
     cut = Cut(window.events, window.stretch or 0, window.order == "natural")
-    return windows_of(cut, law, epsilon, shift, settings.model.most if settings.model.step is not None else 1)
+    most_steps = settings.model.most if settings.model.step is not None else 1
+    return windows_of(cut, law, epsilon, shift, most_steps, with_distance=with_distance)
 
 
 def _step_of(settings: Settings) -> str:

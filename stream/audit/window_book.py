@@ -49,6 +49,7 @@ class Windows(NamedTuple):
     """All that is public about the windows. `after[first[x]:first[x + 1]]` are the states that may follow x, ascending,
     and `chance` their probabilities; beside a tail, those that the rows name. `units` are what a window is built for at
     each level of drift, `plans` its numbers by level and length, `orders` the order of its positions by length.
+    `near`: errors cost what the distance says.
     """
 
     cut: Cut
@@ -59,6 +60,7 @@ class Windows(NamedTuple):
     units: Integers
     plans: Floats
     orders: Integers
+    near: bool = False
 
 
 class Strip(NamedTuple):

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from beliefs.native import kernel
-from stream.audit import optimal
+from stream.audit import near, optimal
 from stream.audit.amounts import (
     CAP,
     CEILING,
@@ -33,16 +33,19 @@ from stream.audit.amounts import (
     log_units,
 )
 from stream.audit.book import Desk
-from stream.audit.channel import COLUMN, PLACE, Channel
+from stream.audit.channel import COLUMN, PLACE
 from stream.audit.law import Law, by_value, share_out
 from stream.audit.window_book import DRAWN, FIRST_CAP, LEAN, LONGEST, SHARE, Cut, Strip, Windows
+from stream.audit.window_near import nearest
 from stream.audit.window_steps import go_back, go_on, go_on_blindly
 
 LEAST_CAP = 1.0 + 2.0**-20
 _OUTWARD = 1.0 + 2.0**-50
 
 
-def windows_of(cut: Cut, law: Law, epsilon: int, shift: int = 0, most_steps: int = 1) -> Windows:
+def windows_of(
+    cut: Cut, law: Law, epsilon: int, shift: int = 0, most_steps: int = 1, *, with_distance: bool = False
+) -> Windows:
     """From the public settings and model; epsilon and the shift in units, and the most steps between two values."""
     states = law.start.shape[0]
     ends = np.repeat(np.arange(states), np.diff(law.first))
@@ -57,7 +60,7 @@ def windows_of(cut: Cut, law: Law, epsilon: int, shift: int = 0, most_steps: int
     orders = np.zeros((LONGEST + 1, LONGEST), dtype=np.int64)
     for length in lengths:
         orders[length, :length] = order_of(length)
-    return Windows(cut, law, first, ends[by_row], law.chance[by_row], units, plans, orders)
+    return Windows(cut, law, first, ends[by_row], law.chance[by_row], units, plans, orders, with_distance)
 
 
 def _plans_of(units: int, lengths: list[int], states: int, most_steps: int) -> list[tuple[float, float, float]]:
@@ -155,21 +158,26 @@ def meet(at: int, length: int, strip: Strip) -> None:
 
 
 @kernel
-def hear(drawn: int, cap: float, belief: Floats, strip: Strip, channel: Channel, told: Floats) -> tuple[float, float]:
-    """What the channel of this cap says by giving `drawn`, as a factor for each value; its largest and its smallest.
-
-    Both are 0 where the channel cannot give that.
+def hear(windows: Windows, drawn: int, cap: float, desk: Desk, strip: Strip, told: Floats) -> tuple[float, float]:
+    """What the channel of this cap says by giving `drawn` for the law `strip.shown`, as a factor for each value; its
+    largest and its smallest. Both are 0 where the channel cannot give that.
     """
-    numbers = strip.numbers
+    belief, channel, numbers = strip.shown, desk.channel, strip.numbers
     numbers[COVERED], numbers[REVEALED], numbers[CEILING], numbers[CAP] = 0.0, 1.0, cap, cap
     numbers[FULL], numbers[PAD] = 1.0 / cap, math.ceil((2.0 * cap + 1.0) / (cap - 1.0)) + 1.0
     if not 0 <= drawn < belief.shape[0]:
         return 0.0, 0.0
-    optimal.work_out(belief, numbers, channel)
+    if windows.near:
+        near.work_out(belief, numbers, desk.nearby, channel)
+    else:
+        optimal.work_out(belief, numbers, channel)
     place = channel.units[PLACE, drawn]
     if place < 0:
         return 0.0, 0.0
-    optimal.write_column(place, channel)
+    if windows.near:
+        near.write_column(place, desk.nearby, channel)
+    else:
+        optimal.write_column(place, channel)
     law = 0.0
     for x in range(belief.shape[0]):
         law += belief[x] * float(channel.units[COLUMN, x])
@@ -196,6 +204,15 @@ def likeliest(law: Law, states: Floats, strip: Strip) -> int:
         if strip.shown[x] > strip.shown[best]:
             best = x
     return best
+
+
+@kernel
+def to_show(windows: Windows, desk: Desk, states: Floats, strip: Strip) -> int:
+    """The value that a release shows: the likeliest, or, beside a distance, the one that is expected to be nearest."""
+    if not windows.near:
+        return likeliest(windows.law, states, strip)
+    by_value(windows.law, states, strip.shown)
+    return nearest(strip.shown, desk.nearby)
 
 
 @kernel
@@ -226,7 +243,7 @@ def replay(
             continue
         meet(at, length, strip)
         by_value(windows.law, strip.own, strip.shown)
-        most, least = hear(drawn, cap, strip.shown, strip, desk.channel, strip.told[at])
+        most, least = hear(windows, drawn, cap, desk, strip, strip.told[at])
         if most == 0.0:
             return 0.0, 0.0
         cap, highest, lowest = cap / most, highest * most, lowest * least

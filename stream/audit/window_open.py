@@ -74,7 +74,7 @@ from stream.audit.window_judge import (
     look_ahead_of_window,
     pass_gap,
 )
-from stream.audit.window_law import LEAST_CAP, hear, likeliest, mix
+from stream.audit.window_law import LEAST_CAP, hear, mix, to_show
 from stream.audit.window_steps import go_on, go_on_blindly, steps_to
 
 
@@ -244,7 +244,7 @@ def _hear_next(
     most = 1.0 if event[DRAWN] < 0 else 0.0
     if amounts[CAP_LEFT] >= LEAST_CAP:
         by_value(windows.law, own, strip.shown)
-        most, least = hear(event[DRAWN], amounts[CAP_LEFT], strip.shown, strip, desk.channel, told)
+        most, least = hear(windows, event[DRAWN], amounts[CAP_LEFT], desk, strip, told)
         amounts[CAP_LEFT], amounts[HIGHEST] = amounts[CAP_LEFT] / most, amounts[HIGHEST] * most
         amounts[LOWEST] *= least
         for x in range(own.shape[0]):
@@ -260,4 +260,4 @@ def _hear_next(
     marks[TOLD_UPPER], marks[TOLD_LOWER] = upper, lower
     wrong = charge(rules, user, verdict[COST_UPPER], verdict[COST_LOWER]) | beyond_epsilon(rules, upper, lower)
     mix(plan[SHARE], opened.blind[number], own, strip.mixed)
-    return wrong if likeliest(windows.law, strip.mixed, strip) == event[SYMBOL] else wrong | WRONG_SHOWN
+    return wrong if to_show(windows, desk, strip.mixed, strip) == event[SYMBOL] else wrong | WRONG_SHOWN

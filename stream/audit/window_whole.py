@@ -31,7 +31,6 @@ from stream.audit.book import (
     Rules,
 )
 from stream.audit.follow import enter_window
-from stream.audit.law import Law
 from stream.audit.window_book import (
     LENGTH,
     MISPLACED,
@@ -56,7 +55,7 @@ from stream.audit.window_judge import (
     look_ahead_of_window,
     pass_gap,
 )
-from stream.audit.window_law import likeliest, look_blindly, meet, mix, replay
+from stream.audit.window_law import look_blindly, meet, mix, replay, to_show
 from stream.audit.window_steps import steps_to
 
 
@@ -206,7 +205,7 @@ def _check(
     upper, lower = costs_of(rules, plan, drift, highest, lowest)
     verdicts[first, COST_UPPER], verdicts[first, COST_LOWER] = upper, lower
     wrong = let_in(state) | charge(rules, user, upper, lower) | beyond_epsilon(rules, upper, lower)
-    _check_shown(windows.law, plan, strip, events, verdicts, count)
+    _check_shown(windows, desk, plan, strip, events, verdicts, count)
     for x in range(belief.shape[0]):
         belief[x] = strip.mixed[x]
     keep(windows.law, desk, book, number, drift, rounded)
@@ -214,10 +213,12 @@ def _check(
 
 
 @kernel
-def _check_shown(law: Law, plan: Floats, strip: Strip, events: Integers, verdicts: Integers, count: int) -> None:
-    """Each value that is shown is the likeliest; `strip.mixed` is left as the law of the last position."""
+def _check_shown(
+    windows: Windows, desk: Desk, plan: Floats, strip: Strip, events: Integers, verdicts: Integers, count: int
+) -> None:
+    """Each value that is shown is the best one to show; `strip.mixed` is left as the law of the last position."""
     for at in range(count):
         meet(at, count, strip)
         mix(plan[SHARE], strip.blind[at], strip.own, strip.mixed)
-        if likeliest(law, strip.mixed, strip) != events[strip.rows[at], SYMBOL]:
+        if to_show(windows, desk, strip.mixed, strip) != events[strip.rows[at], SYMBOL]:
             verdicts[strip.rows[at], WRONG] |= WRONG_SHOWN

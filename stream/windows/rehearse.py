@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays
 from mechanisms.coins import Coins
 from mechanisms.contract import Integers
@@ -26,7 +27,14 @@ class Rehearsed(NamedTuple):
     waits: Integers
 
 
-def rehearse(policy: Policy, rules: WindowRules, chain: ChainArrays, events: Events, coins: Coins) -> Rehearsed:
+def rehearse(
+    policy: Policy,
+    rules: WindowRules,
+    chain: ChainArrays,
+    events: Events,
+    coins: Coins,
+    distance: Distance | None = None,
+) -> Rehearsed:
     """The events of new users, in the order of their times."""
     count, states = events.slot.shape[0], chain.start.shape[0]
     releases = Releases(
@@ -38,7 +46,7 @@ def rehearse(policy: Policy, rules: WindowRules, chain: ChainArrays, events: Eve
         uncertified=np.zeros(1, dtype=np.int64),
     )
     waits = np.zeros(count, dtype=np.int64)
-    bench = new_bench(states, int(chain.symbol_of.max()) + 1, listed=policy.listed > 0)
+    bench = new_bench(states, int(chain.symbol_of.max()) + 1, distance, listed=policy.listed > 0)
     step, windows = WindowStep(policy, chain, rules.back, bench, whole=rules.whole), 0
     row = codes_of(states, policy.listed), CLOCK_HEAD_WORDS if policy.interval > 0 else HEAD_WORDS
     order = np.argsort(events.slot, kind="stable")

@@ -19,7 +19,7 @@ from beliefs.forward import ChainArrays
 from beliefs.ledger import charge_of, fits, spread_counts
 from beliefs.rounding import UNITS_PER_NAT, add_units, log_units_up
 from mechanisms.coins import Coins
-from mechanisms.contract import DRIFT_UNKNOWN, LEVEL_UNKNOWN, Integers, design_units, drift_level
+from mechanisms.contract import DRIFT_UNKNOWN, LEVEL_UNKNOWN, Integers, design_units, drift_level, nearby_of
 from mechanisms.sequence.forecast import most_likely
 from mechanisms.sequence.window import (
     LENGTH_MAX,
@@ -83,7 +83,8 @@ class WindowStep:
         self._policy, self._chain, self._bench = policy, chain, bench
         self._sequences = Sequences(chain) if whole else None
         self._states = chain.start.shape[0]
-        self._tools = new_tools(chain, back)
+        nearby = nearby_of(bench.work)
+        self._tools = new_tools(chain, back, None if nearby is None else nearby.distance)
         self._room = new_room(LENGTH_MAX, self._states, bench.belief.shape[0])
         self._shown: Integers = np.zeros(LENGTH_MAX, dtype=np.int64)
         self._plans: dict[tuple[int, int], Plan] = {}
