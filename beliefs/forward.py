@@ -101,8 +101,11 @@ def start_into(chain: ChainArrays, following: Floats) -> None:
 
 
 def reversed_arrays(chain: Chain) -> ChainArrays:
-    """The same transitions from their ends to their beginnings, for sums that run backward in time; no start."""
-    require(not chain.has_tail and chain.phases == 1, "only a chain without a tail and phases is turned round")
+    """The same transitions from their ends to their beginnings, for sums that run backward in time; no start.
+
+    Turned round, left(x) tail(y) is tail(y) left(x): the two change places.
+    """
+    require(chain.phases == 1, "only a chain of one phase is turned round")
     size = chain.size
     order = np.argsort(chain.indices, kind="stable")
     indptr = np.zeros(size + 1, dtype=np.int64)
@@ -116,8 +119,8 @@ def reversed_arrays(chain: Chain) -> ChainArrays:
         contraction=0,
         symbol_of=chain.symbol_of.copy(),
         span=1,
-        tail=chain.tail.copy(),
-        left=chain.left.copy(),
+        tail=chain.left.copy(),
+        left=chain.tail.copy(),
         phases=1,
     )
 

@@ -38,6 +38,18 @@ def after_an_event(drift: int, events: int, contraction: int, span: int) -> int:
 
 
 @kernel
+def after_windows(drift: int, events: int, contraction: int, span: int, longest: int) -> int:
+    """The same where events come in windows of at most `longest`, each kept once. A span may begin inside a window:
+    then all of that window's rounding counts. Proof: mechanisms/sequence/window.md.
+    """
+    if drift == DRIFT_UNKNOWN:
+        return DRIFT_UNKNOWN
+    if events % span == 0:
+        drift = min(drift, _contracted(drift, contraction) + span * (OF_EVENT + OF_DOUBLES) + longest * OF_DOUBLES)
+    return min(drift + OF_DOUBLES, DRIFT_UNKNOWN)
+
+
+@kernel
 def after_steps(drift: int, steps: int, contraction: int, span: int) -> int:
     """After so many predictions in a row, with no release in between; none is one division by the sum."""
     for _ in range(steps // span):

@@ -149,8 +149,8 @@ def exceeds_epsilon(name: str, epsilon: float, chain: Chain, step: int | None = 
 
 
 def _check_window(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
-    """Windows know chains of one step, one for each event; and what their coin and caps lean to the safe side, for what
-    their arithmetic may err, must stay a trifle.
+    """What a window's coin and caps lean to the safe side, for what their arithmetic may err, must stay a trifle; and a
+    channel over whole sequences knows chains of one step, one for each event.
     """
     if settings.window is None:
         return
@@ -158,25 +158,34 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         found, allowed = f"windows beside a model of {model.chain.phases} phases", "a model of one phase"
         fix = "use a model without phases, or remove window"
         problems.append(_problem(file, ("window",), found, allowed, fix))
-    if settings.model.step is not None or model.chain.size != model.chain.symbols:
-        kind = "a model by the clock" if settings.model.step is not None else f"a model of order {model.order}"
-        fix = "use a model of order 1 with a step for each event, or remove window"
-        problems.append(
-            _problem(file, ("window",), f"windows beside {kind}", "a model of order 1, event by event", fix)
-        )
-    if settings.window.order == "whole" and model.chain.symbols**settings.window.events > SEQUENCES_MAX:
-        found = f"whole windows of {settings.window.events} values of {model.chain.symbols} kinds"
-        allowed = f"at most {SEQUENCES_MAX} sequences of values"
-        problems.append(_problem(file, ("window", "order"), found, allowed, "use order: bisect, or fewer events"))
+    if settings.window.order == "whole":
+        _check_whole(settings.window.events, settings, model, file, problems)
         return
-    epsilon = settings.mechanism.epsilon
-    lean = shave_of(LENGTH_MAX, model.chain.size, 1.0 + math.exp(epsilon))
+    epsilon, step = settings.mechanism.epsilon, settings.model.step
+    steps = 1 if step is None else settings.model.most
+    lean = shave_of(LENGTH_MAX, model.chain.size, 1.0 + math.exp(epsilon), steps)
     if lean > _MOST_LEAN:
-        found = f"{epsilon:g} for windows over {model.chain.size} values"
+        of_steps = f" and up to {steps} steps between two events" if steps > 1 else ""
+        found = f"{epsilon:g} for windows over {model.chain.size} values{of_steps}"
         allowed = "an epsilon that 62-bit coins can honour within a window"
         most = math.floor(100 * math.log(_MOST_LEAN * 2.0**60 / (LENGTH_MAX * model.chain.size))) / 100
         fix = f"choose at most {most:g}; beyond that nearly nothing is hidden anyway"
+        if shave_of(LENGTH_MAX, model.chain.size, 1.0, steps) > _MOST_LEAN / 2:
+            fix = "choose a smaller most beside model.step, or remove window"
         problems.append(_problem(file, ("mechanism", "epsilon"), found, allowed, fix))
+
+
+def _check_whole(events: int, settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+    by_clock, chain = settings.model.step is not None, model.chain
+    if by_clock or chain.size != chain.symbols or chain.has_tail:
+        kind = "with a tail" if chain.has_tail else f"of order {model.order}"
+        found = f"whole windows beside a model {'by the clock' if by_clock else kind}"
+        fix = "use order: bisect; or a model of order 1 without a tail, with a step for each event"
+        problems.append(_problem(file, ("window", "order"), found, "a model of order 1, event by event", fix))
+    if chain.symbols**events > SEQUENCES_MAX:
+        found = f"whole windows of {events} values of {chain.symbols} kinds"
+        allowed = f"at most {SEQUENCES_MAX} sequences of values"
+        problems.append(_problem(file, ("window", "order"), found, allowed, "use order: bisect, or fewer events"))
 
 
 def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
@@ -193,10 +202,7 @@ def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Pr
 
 
 def _check_tail(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
-    """Windows do not know tails, and only beside a tail entries can be listed."""
-    if model.chain.has_tail and settings.window is not None:
-        fix = "use a model without a tail, or remove window"
-        problems.append(_problem(file, ("window",), "windows beside a model with a tail", "one without a tail", fix))
+    """Only beside a tail entries can be listed."""
     if settings.model.listed is not None and not model.chain.has_tail:
         found, allowed = f"{settings.model.listed} beside a model without a tail", "a model with a tail, of version 3"
         fix = "remove listed: every entry of a belief is then kept; or give the transitions of the model a tail"

@@ -95,7 +95,7 @@ class PartitionPipeline:
             lower_units=releases.lower[told],
             before=before[changed],
             uncertified=int(releases.uncertified[0]),
-            cut_short=sum(searches_cut_short(part.bench.work) for part in self._parts),
+            cut_short=sum(searches_cut_short(bench.work) for bench in self._benches),
             watched=watched,
         )
 

@@ -185,3 +185,39 @@ def refine(site: int, constants: Floats, work: NearWorkspace) -> int:
         if total < least:
             best, least = symbol, total
     return int(best)
+
+
+@kernel
+def lay_out_all(belief: Floats, work: NearWorkspace) -> None:
+    """Make as many cells as there may be."""
+    work.size[WANTED] = 0
+    lay_out(belief, work)
+    if belief.shape[0] <= work.tables.shape[1]:
+        for cell in range(work.size[CELLS]):
+            work.lists[STANDS, cell] = cell
+
+
+@kernel
+def cheapest_for_all(work: NearWorkspace) -> int:
+    """The symbol that costs least if it is released for all cells: of those that stand for a cell, and then of the best
+    one's cell; the first of equals.
+    """
+    home, least = 0, WHOLE
+    for cell in range(work.size[CELLS]):
+        total = _cost_for_all(work.lists[STANDS, cell], work)
+        if total < least:
+            home, least = cell, total
+    best, start = work.lists[STANDS, home], work.lists[START, home]
+    for place in range(start, start + work.lists[LENGTH, home]):
+        total = _cost_for_all(work.extra[place], work)
+        if total < least:
+            best, least = work.extra[place], total
+    return int(best)
+
+
+@kernel
+def _cost_for_all(symbol: int, work: NearWorkspace) -> int:
+    total = 0
+    for cell in range(work.size[CELLS]):
+        total += work.lists[WEIGHT, cell] * _units(cell, symbol, work)
+    return int(total)

@@ -1,5 +1,6 @@
 """What windows hold about users between two events, as far as it is in the clear: a head of 24 bytes before a sealed
-body. The number of values that wait is part of the account; the watermark must be that of the user's row.
+body. The number of values that wait is part of the account; the watermark must be that of the user's row. What waits is
+of version 1; an open window may be of version 2, whose body holds more.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from stream.audit.rows import StoredRows
 from stream.audit.window_book import Cut
 
 WAITING, OPEN = 0, 1
-VERSION: Final = 1
+VERSION, OPEN_VERSION = 1, 2
 _HEAD: Final = struct.Struct("<BBHIqq")  # version, kind, values that wait, epoch of the key, watermark, when it is due
 
 
@@ -30,10 +31,11 @@ class Held(NamedTuple):
 
 
 def read_held(record: bytes, offset: int) -> Held:
-    if len(record) < _HEAD.size or record[0] != VERSION:
+    if len(record) < _HEAD.size:
         return Held(-1, 0, -1, offset)
-    _, kind, waiting, _, watermark, _ = _HEAD.unpack_from(record)
-    return Held(kind, waiting, watermark, offset)
+    version, kind, waiting, _, watermark, _ = _HEAD.unpack_from(record)
+    readable = version == VERSION or (version == OPEN_VERSION and kind == OPEN)
+    return Held(kind, waiting, watermark, offset) if readable else Held(-1, 0, -1, offset)
 
 
 def waiting_of(held: Mapping[bytes, Held], users: Mapping[bytes, int]) -> Integers:

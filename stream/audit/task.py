@@ -8,7 +8,7 @@ from beliefs.distance import EQUAL
 from beliefs.model_file import Model
 from stream.audit.amounts import constants_by_level, units_within, withheld, wrong_model
 from stream.audit.audit import Task
-from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
+from stream.audit.book import BEYOND_EPSILON, MECHANISMS, NEAR, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
@@ -119,7 +119,7 @@ def public_of(
             sliding=settings.budget.sliding or 0,
         ),
         law=law,
-        windows=_windows(settings, law, epsilon, shift),
+        windows=_windows(settings, law, epsilon, shift, with_distance=mechanism == NEAR),
         tag=int(model.digest[:8], 16),
         fingerprint=fingerprint,
         released_topic=settings.kafka.released_topic,
@@ -138,11 +138,13 @@ def _shift(settings: Settings, law: Law, epsilon: int) -> int:
     return min(withheld(epsilon, mechanism.radius) + apart, epsilon - epsilon // 2)
 
 
-def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows | None:
+def _windows(settings: Settings, law: Law, epsilon: int, shift: int, *, with_distance: bool) -> Windows | None:
     window = settings.window
     if window is None:
         return None
-    return windows_of(Cut(window.events, window.stretch or 0, window.order == "natural"), law, epsilon, shift)
+    cut = Cut(window.events, window.stretch or 0, window.order == "natural")
+    most_steps = settings.model.most if settings.model.step is not None else 1
+    return windows_of(cut, law, epsilon, shift, most_steps, with_distance=with_distance)
 
 
 def _name_end(settings: Settings, model: Model) -> str:

@@ -31,8 +31,9 @@ WAITS = 1 << 30
 SHARE, FIRST_CAP, LEAN = range(3)
 
 # Columns of the open windows: values so far (0 = none is open), time of the first, level and drift that it was built
-# for, what it told, and whether it opened a window of the budget; then the cap that is left and the extremes.
-COUNT, FIRST_TIME, LEVEL, DRIFT_BEFORE, TOLD_UPPER, TOLD_LOWER, ROLLED = range(7)
+# for, what it told, whether it opened a window of the budget, how often its laws may have rounded; then the cap that is
+# left and the extremes.
+COUNT, FIRST_TIME, LEVEL, DRIFT_BEFORE, TOLD_UPPER, TOLD_LOWER, ROLLED, ROUNDED = range(8)
 CAP_LEFT, HIGHEST, LOWEST = range(3)
 
 
@@ -45,9 +46,10 @@ class Cut(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """All that is public about the windows. `after[first[x]:first[x + 1]]` are the values that may follow x, ascending,
-    and `chance` their probabilities. `units` are what a window is built for at each level of drift, `plans` its numbers
-    by level and length, `orders` the order of its positions by length.
+    """All that is public about the windows. `after[first[x]:first[x + 1]]` are the states that may follow x, ascending,
+    and `chance` their probabilities; beside a tail, those that the rows name. `units` are what a window is built for at
+    each level of drift, `plans` its numbers by level and length, `orders` the order of its positions by length.
+    `near`: errors cost what the distance says.
     """
 
     cut: Cut
@@ -58,11 +60,13 @@ class Windows(NamedTuple):
     units: Integers
     plans: Floats
     orders: Integers
+    near: bool = False
 
 
 class Strip(NamedTuple):
-    """Scratch space for one window. Rows are positions: what the release of a position tells about it; its law before
-    the window; what comes from the positions before it; from those behind it; and what it passes on to those before.
+    """Scratch space for one window. Rows are positions: what the release of a position tells about its value; its law
+    before the window; what comes from the positions before it; from those behind it; and what it passes on to those
+    before: all these over states. `shown` is over values. `steps` lie before each position but the first.
     """
 
     told: Floats
@@ -73,12 +77,15 @@ class Strip(NamedTuple):
     own: Floats
     mixed: Floats
     row: Floats
+    spare: Floats
+    shown: Floats
     numbers: Floats
     rows: Integers
+    steps: Integers
 
 
 class Opened(NamedTuple):
-    """The open windows, a row a user: marks, amounts, and the last value's law before the window and with what its
+    """The open windows, a row a user: marks, amounts, and the last state's law before the window and with what its
     channels said.
     """
 
@@ -88,16 +95,17 @@ class Opened(NamedTuple):
     own: Floats
 
 
-def new_strip(symbols: int) -> Strip:
-    told, blind, forth, back, tail = (np.zeros((LONGEST, symbols)) for _ in range(5))
-    own, mixed, row = (np.zeros(symbols) for _ in range(3))
-    rows = np.zeros(LONGEST, dtype=np.int64)
-    return Strip(told, blind, forth, back, tail, own, mixed, row, np.zeros(6), rows)
+def new_strip(states: int, symbols: int) -> Strip:
+    told = np.zeros((LONGEST, symbols))
+    blind, forth, back, tail = (np.zeros((LONGEST, states)) for _ in range(4))
+    own, mixed, row, spare = (np.zeros(states) for _ in range(4))
+    rows, steps = np.zeros(LONGEST, dtype=np.int64), np.ones(LONGEST, dtype=np.int64)
+    return Strip(told, blind, forth, back, tail, own, mixed, row, spare, np.zeros(symbols), np.zeros(6), rows, steps)
 
 
-def new_opened(users: int, symbols: int) -> Opened:
-    marks = np.zeros((users, 7), dtype=np.int64)
-    return Opened(marks, np.zeros((users, 3)), np.zeros((users, symbols)), np.zeros((users, symbols)))
+def new_opened(users: int, states: int) -> Opened:
+    marks = np.zeros((users, 8), dtype=np.int64)
+    return Opened(marks, np.zeros((users, 3)), np.zeros((users, states)), np.zeros((users, states)))
 
 
 def grown_opened(opened: Opened, users: int) -> Opened:

@@ -2,9 +2,9 @@
 
 A coin with the share e = exp(-epsilon) decides in secret whether the channels see the user's values or a stranger's. In
 the world where they see the user's own, what a channel gave is evidence: a factor K(o|x)/p(o) for each value x of its
-position. The law of a position is then what comes forth from the positions before it, times what comes back from those
-behind it. Both are kept for all positions, and only what a new factor changes is worked out anew; the engine walks the
-whole window for each position, with the same additions in the same order.
+position, and for all states that end with it. The law of a position's state is then what comes forth from the positions
+before it, times what comes back from those behind it. Both are kept for all positions, and after each factor all that
+it changes is worked out anew.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from fractions import Fraction
 import numpy as np
 
 from beliefs.native import kernel
-from stream.audit import optimal
+from stream.audit import near, optimal
 from stream.audit.amounts import (
     CAP,
     CEILING,
     COVERED,
+    DRIFT_UNKNOWN,
     FULL,
     LEVELS,
     PAD,
@@ -32,39 +33,44 @@ from stream.audit.amounts import (
     log_units,
 )
 from stream.audit.book import Desk
-from stream.audit.channel import COLUMN, PLACE, Channel
-from stream.audit.law import Law, share_out
+from stream.audit.channel import COLUMN, PLACE
+from stream.audit.law import Law, by_value, share_out
 from stream.audit.window_book import DRAWN, FIRST_CAP, LEAN, LONGEST, SHARE, Cut, Strip, Windows
+from stream.audit.window_near import nearest
+from stream.audit.window_steps import go_back, go_on, go_on_blindly
 
 LEAST_CAP = 1.0 + 2.0**-20
 _OUTWARD = 1.0 + 2.0**-50
 
 
-def windows_of(cut: Cut, law: Law, epsilon: int, shift: int = 0) -> Windows:
-    """From the public settings and model; epsilon and the shift in units."""
-    symbols = law.start.shape[0]
-    ends = np.repeat(np.arange(symbols), np.diff(law.first))
+def windows_of(
+    cut: Cut, law: Law, epsilon: int, shift: int = 0, most_steps: int = 1, *, with_distance: bool = False
+) -> Windows:
+    """From the public settings and model; epsilon and the shift in units, and the most steps between two values."""
+    states = law.start.shape[0]
+    ends = np.repeat(np.arange(states), np.diff(law.first))
     by_row = np.argsort(law.before, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(law.before, minlength=symbols))]).astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(np.bincount(law.before, minlength=states))]).astype(np.int64)
     units = np.array([built_for(epsilon, level, shift) for level in range(LEVELS)], dtype=np.int64)
     lengths = [LONGEST] if cut.natural else list(range(1, cut.events + 1))
     plans = np.zeros((LEVELS, LONGEST + 1, 3))
     for level, amount in enumerate(units.tolist()):
         if amount > 0:
-            plans[level, lengths] = _plans_of(amount, lengths, symbols)
+            plans[level, lengths] = _plans_of(amount, lengths, states, most_steps)
     orders = np.zeros((LONGEST + 1, LONGEST), dtype=np.int64)
     for length in lengths:
         orders[length, :length] = order_of(length)
-    return Windows(cut, law, first, ends[by_row], law.chance[by_row], units, plans, orders)
+    return Windows(cut, law, first, ends[by_row], law.chance[by_row], units, plans, orders, with_distance)
 
 
-def _plans_of(units: int, lengths: list[int], symbols: int) -> list[tuple[float, float, float]]:
+def _plans_of(units: int, lengths: list[int], states: int, most_steps: int) -> list[tuple[float, float, float]]:
     """The coin's share in whole units of 2^-62, rounded up, and the cap 1 + e^epsilon; both lean to the safe side."""
     cap = 1.0 + float(exponential(units))
     share = WHOLE / exponential(units)
     plans = []
     for length in lengths:
-        lean = length * ((symbols + 32) * 2.0**-48 + cap * symbols * 2.0**-60)
+        worn = max(1.0, length * most_steps / 16.0) if most_steps > 1 else 1.0
+        lean = length * ((states + 32) * 2.0**-48 * worn + cap * states * 2.0**-60)
         covered = min(math.ceil(share * (1 + Fraction(lean))), WHOLE)
         plans.append((covered / WHOLE, cap * (1.0 - lean), lean))
     return plans
@@ -85,42 +91,26 @@ def order_of(length: int) -> list[int]:
 
 
 @kernel
-def carry(law: Law, mass: Floats, moved: Floats) -> None:
-    """Masses one step on, as they come."""
-    for y in range(mass.shape[0]):
-        total = 0.0
-        for place in range(law.first[y], law.first[y + 1]):
-            total += mass[law.before[place]] * law.chance[place]
-        moved[y] = total
-
-
-@kernel
-def carry_back(windows: Windows, mass: Floats, moved: Floats) -> None:
-    """What masses of the next value say about this one."""
-    for x in range(mass.shape[0]):
-        total = 0.0
-        for place in range(windows.first[x], windows.first[x + 1]):
-            total += mass[windows.after[place]] * windows.chance[place]
-        moved[x] = total
-
-
-@kernel
-def look_blindly(law: Law, ahead: Floats, length: int, strip: Strip) -> None:
-    """The law of each position before the window."""
+def look_blindly(law: Law, ahead: Floats, length: int, strip: Strip) -> int:
+    """The law of each position before the window; answers how often the last one may have rounded."""
+    rounded = 1
     for at in range(length):
         if at == 0:
             for x in range(ahead.shape[0]):
                 strip.blind[0, x] = ahead[x]
-        else:
-            carry(law, strip.blind[at - 1], strip.blind[at])
-        share_out(strip.blind[at])
+            share_out(strip.blind[0])
+            continue
+        steps = strip.steps[at]
+        fine = go_on_blindly(law, strip.blind[at - 1], steps, strip.spare, strip.blind[at])
+        rounded = min(rounded + max(steps, 1), DRIFT_UNKNOWN) if fine else DRIFT_UNKNOWN
+    return rounded
 
 
 @kernel
 def forget(windows: Windows, ahead: Floats, length: int, strip: Strip) -> None:
     """No channel has said anything yet."""
     for at in range(length):
-        for x in range(ahead.shape[0]):
+        for x in range(strip.told.shape[1]):
             strip.told[at, x] = 1.0
     pass_forth(windows.law, ahead, 0, length, strip)
     pass_back(windows, length - 1, length, strip)
@@ -133,11 +123,11 @@ def pass_forth(law: Law, ahead: Floats, start: int, length: int, strip: Strip) -
         mass = strip.forth[at]
         if at == 0:
             for x in range(ahead.shape[0]):
-                mass[x] = ahead[x] * strip.told[0, x]
+                mass[x] = ahead[x] * strip.told[0, law.ends[x]]
             continue
-        carry(law, strip.forth[at - 1], mass)
+        go_on(law, strip.forth[at - 1], strip.steps[at], strip.spare, mass)
         for x in range(ahead.shape[0]):
-            mass[x] *= strip.told[at, x]
+            mass[x] *= strip.told[at, law.ends[x]]
         share_out(mass)
 
 
@@ -146,14 +136,14 @@ def pass_back(windows: Windows, start: int, length: int, strip: Strip) -> None:
     """What comes back, from the position on whose factor has changed; the last one's is not shared out."""
     for at in range(start, -1, -1):
         if at < start:
-            carry_back(windows, strip.tail[at + 1], strip.back[at])
+            go_back(windows, strip.tail[at + 1], strip.steps[at + 1], strip.spare, strip.back[at])
         mass = strip.tail[at]
         if at == length - 1:
             for x in range(mass.shape[0]):
-                mass[x] = strip.told[at, x]
+                mass[x] = strip.told[at, windows.law.ends[x]]
             continue
         for x in range(mass.shape[0]):
-            mass[x] = strip.back[at, x] * strip.told[at, x]
+            mass[x] = strip.back[at, x] * strip.told[at, windows.law.ends[x]]
         share_out(mass)
 
 
@@ -168,21 +158,26 @@ def meet(at: int, length: int, strip: Strip) -> None:
 
 
 @kernel
-def hear(drawn: int, cap: float, belief: Floats, strip: Strip, channel: Channel, told: Floats) -> tuple[float, float]:
-    """What the channel of this cap says by giving `drawn`, as a factor for each value; its largest and its smallest.
-
-    Both are 0 where the channel cannot give that.
+def hear(windows: Windows, drawn: int, cap: float, desk: Desk, strip: Strip, told: Floats) -> tuple[float, float]:
+    """What the channel of this cap says by giving `drawn` for the law `strip.shown`, as a factor for each value; its
+    largest and its smallest. Both are 0 where the channel cannot give that.
     """
-    numbers = strip.numbers
+    belief, channel, numbers = strip.shown, desk.channel, strip.numbers
     numbers[COVERED], numbers[REVEALED], numbers[CEILING], numbers[CAP] = 0.0, 1.0, cap, cap
     numbers[FULL], numbers[PAD] = 1.0 / cap, math.ceil((2.0 * cap + 1.0) / (cap - 1.0)) + 1.0
     if not 0 <= drawn < belief.shape[0]:
         return 0.0, 0.0
-    optimal.work_out(belief, numbers, channel)
+    if windows.near:
+        near.work_out(belief, numbers, desk.nearby, channel)
+    else:
+        optimal.work_out(belief, numbers, channel)
     place = channel.units[PLACE, drawn]
     if place < 0:
         return 0.0, 0.0
-    optimal.write_column(place, channel)
+    if windows.near:
+        near.write_column(place, desk.nearby, channel)
+    else:
+        optimal.write_column(place, channel)
     law = 0.0
     for x in range(belief.shape[0]):
         law += belief[x] * float(channel.units[COLUMN, x])
@@ -201,13 +196,23 @@ def mix(share: float, blind: Floats, own: Floats, mixed: Floats) -> None:
 
 
 @kernel
-def top(weights: Floats) -> int:
-    """The largest, the first of equals."""
+def likeliest(law: Law, states: Floats, strip: Strip) -> int:
+    """The likeliest value, the first of equals."""
+    by_value(law, states, strip.shown)
     best = 0
-    for x in range(1, weights.shape[0]):
-        if weights[x] > weights[best]:
+    for x in range(1, strip.shown.shape[0]):
+        if strip.shown[x] > strip.shown[best]:
             best = x
     return best
+
+
+@kernel
+def to_show(windows: Windows, desk: Desk, states: Floats, strip: Strip) -> int:
+    """The value that a release shows: the likeliest, or, beside a distance, the one that is expected to be nearest."""
+    if not windows.near:
+        return likeliest(windows.law, states, strip)
+    by_value(windows.law, states, strip.shown)
+    return nearest(strip.shown, desk.nearby)
 
 
 @kernel
@@ -223,11 +228,10 @@ def told_units(plan: Floats, highest: float, lowest: float) -> tuple[int, int]:
 def replay(
     windows: Windows, plan: Floats, events: Integers, desk: Desk, strip: Strip, length: int
 ) -> tuple[float, float]:
-    """A whole window: its laws and factors from what its channels gave, and the extremes; 0 and 0 where they cannot
-    have given that.
+    """A whole window: its factors from what its channels gave, and the extremes; 0 and 0 where they cannot have given
+    that.
     """
-    ahead = desk.ahead
-    look_blindly(windows.law, ahead, length, strip)
+    ahead = desk.states
     forget(windows, ahead, length, strip)
     cap, highest, lowest = plan[FIRST_CAP], 1.0, 1.0
     for turn in range(length):
@@ -238,7 +242,8 @@ def replay(
                 return 0.0, 0.0
             continue
         meet(at, length, strip)
-        most, least = hear(drawn, cap, strip.own, strip, desk.channel, strip.told[at])
+        by_value(windows.law, strip.own, strip.shown)
+        most, least = hear(windows, drawn, cap, desk, strip, strip.told[at])
         if most == 0.0:
             return 0.0, 0.0
         cap, highest, lowest = cap / most, highest * most, lowest * least

@@ -6,7 +6,7 @@ itself.
 from __future__ import annotations
 
 from beliefs.native import kernel
-from stream.audit.amounts import Integers, level_of
+from stream.audit.amounts import DRIFT_UNKNOWN, Integers, level_of
 from stream.audit.book import (
     ADRIFT,
     AFTER_STOP,
@@ -33,10 +33,10 @@ from stream.audit.book import (
     Desk,
     Rules,
 )
-from stream.audit.follow import enter_window, look_ahead
+from stream.audit.follow import enter_window
 from stream.audit.judge import WITHIN
 from stream.audit.latest import hand_on
-from stream.audit.law import share_out
+from stream.audit.law import by_value, share_out
 from stream.audit.window_book import (
     CAP_LEFT,
     COUNT,
@@ -53,6 +53,7 @@ from stream.audit.window_book import (
     NTH,
     OTHER_STRETCH,
     ROLLED,
+    ROUNDED,
     SHARE,
     TOLD_LOWER,
     TOLD_UPPER,
@@ -71,9 +72,11 @@ from stream.audit.window_judge import (
     judge_window,
     keep,
     let_in,
+    look_ahead_of_window,
     pass_gap,
 )
-from stream.audit.window_law import LEAST_CAP, carry, hear, mix, top
+from stream.audit.window_law import LEAST_CAP, hear, mix, to_show
+from stream.audit.window_steps import go_on, go_on_blindly, steps_to
 
 
 @kernel
@@ -116,18 +119,18 @@ def pass_unseen(
         if stretch == 0:
             user[MARKS] |= ADRIFT
             return missing
-        _close(windows, book, opened, number)
+        _close(windows, desk, book, opened, number)
         enter_window(rules, user, (marks[FIRST_TIME] // stretch + 1) * stretch)
-    return pass_gap(rules, windows, desk, user, book.beliefs[number], missing)
+    return pass_gap(rules, windows, desk, book, number, missing)
 
 
 @kernel
-def _close(windows: Windows, book: Book, opened: Opened, number: int) -> None:
+def _close(windows: Windows, desk: Desk, book: Book, opened: Opened, number: int) -> None:
     """The window is over: what it told becomes the belief."""
     marks, belief = opened.marks[number], book.beliefs[number]
     share = windows.plans[marks[LEVEL], LONGEST, SHARE]
     mix(share, opened.blind[number], opened.own[number], belief)
-    keep(book.users[number], belief, marks[DRIFT_BEFORE], marks[COUNT])
+    keep(windows.law, desk, book, number, marks[DRIFT_BEFORE], marks[ROUNDED])
     marks[COUNT] = 0
 
 
@@ -163,58 +166,67 @@ def _check(
         user[MARKS] |= ADRIFT
         return wrong
     if beyond:
-        _close(windows, book, opened, number)
+        _close(windows, desk, book, opened, number)
     if marks[COUNT] == 0:
-        state, drift = _begin(rules, windows, desk, book, opened, event)
+        state, drift = _begin(rules, windows, desk, strip, book, opened, event)
         if user[MARKS] & STOPPED:
             user[MARKS] |= ADRIFT
             return AFTER_STOP
         if event[OUTCOME] == FORECAST:
-            wrong = check_forecast(rules, windows, desk, strip, events, 1, state)
+            wrong, rounded = check_forecast(rules, windows, desk, strip, events, 1, state)
             belief = book.beliefs[number]
             for x in range(belief.shape[0]):
                 belief[x] = strip.blind[0, x]
-            keep(user, belief, drift, 1)
+            keep(windows.law, desk, book, number, drift, rounded)
             return wrong
         wrong = let_in(state)
     else:
-        _step_on(windows, strip, opened, number)
+        _step_on(windows, strip, opened, number, steps_to(rules, user, event[TIME]))
         if rules.sliding > 0:
             hand_on(user, rules.sliding)
     wrong |= _hear_next(rules, windows, desk, strip, user, opened, event, verdict)
     if marks[COUNT] == cut.events:
-        _close(windows, book, opened, number)
+        _close(windows, desk, book, opened, number)
     return wrong
 
 
 @kernel
-def _begin(rules: Rules, windows: Windows, desk: Desk, book: Book, opened: Opened, event: Integers) -> tuple[int, int]:
-    """A window that begins with this event, should the budget let it in; answers that, and the drift."""
+def _begin(
+    rules: Rules, windows: Windows, desk: Desk, strip: Strip, book: Book, opened: Opened, event: Integers
+) -> tuple[int, int]:
+    """A window that begins with this event, should the budget let it in; answers that, and the drift. What is believed
+    before it is looked at in a copy: it stays in the row until the window is over.
+    """
     number = event[USER]
     user, marks, amounts = book.users[number], opened.marks[number], opened.amounts[number]
-    drift = look_ahead(rules, windows.law, desk, user, book.beliefs[number], event[TIME])
+    for s in range(strip.row.shape[0]):
+        strip.row[s] = book.beliefs[number, s]
+    drift = look_ahead_of_window(rules, windows.law, desk, user, strip.row, event[TIME])
     before = user[WINDOW]
     enter_window(rules, user, event[TIME])
     marks[FIRST_TIME], marks[LEVEL], marks[DRIFT_BEFORE] = event[TIME], level_of(drift), drift
     marks[TOLD_UPPER] = marks[TOLD_LOWER] = 0
+    marks[ROUNDED] = 1
     marks[ROLLED] = 1 if user[WINDOW] > before else 0
     amounts[CAP_LEFT] = windows.plans[marks[LEVEL], LONGEST, FIRST_CAP]
     amounts[HIGHEST] = amounts[LOWEST] = 1.0
-    for x in range(desk.ahead.shape[0]):
-        opened.blind[number, x] = opened.own[number, x] = desk.ahead[x]
+    for s in range(desk.states.shape[0]):
+        opened.blind[number, s] = opened.own[number, s] = desk.states[s]
     share_out(opened.blind[number])
     share_out(opened.own[number])
     return WITHIN if user[MARKS] & STOPPED else judge_window(rules, windows, user, drift), drift
 
 
 @kernel
-def _step_on(windows: Windows, strip: Strip, opened: Opened, number: int) -> None:
+def _step_on(windows: Windows, strip: Strip, opened: Opened, number: int, steps: int) -> None:
     """The two laws of the window's next value."""
-    for laws in (opened.blind, opened.own):
-        carry(windows.law, laws[number], strip.row)
-        share_out(strip.row)
-        for x in range(strip.row.shape[0]):
-            laws[number, x] = strip.row[x]
+    law, marks, blind, own = windows.law, opened.marks[number], opened.blind[number], opened.own[number]
+    fine = go_on_blindly(law, blind, steps, strip.spare, strip.row)
+    go_on(law, own, steps, strip.spare, strip.mixed)
+    share_out(strip.mixed)
+    for s in range(own.shape[0]):
+        blind[s], own[s] = strip.row[s], strip.mixed[s]
+    marks[ROUNDED] = min(marks[ROUNDED] + max(steps, 1), DRIFT_UNKNOWN) if fine else DRIFT_UNKNOWN
 
 
 @kernel
@@ -234,11 +246,12 @@ def _hear_next(
     plan, told = windows.plans[marks[LEVEL], LONGEST], strip.told[0]
     most = 1.0 if event[DRAWN] < 0 else 0.0
     if amounts[CAP_LEFT] >= LEAST_CAP:
-        most, least = hear(event[DRAWN], amounts[CAP_LEFT], own, strip, desk.channel, told)
+        by_value(windows.law, own, strip.shown)
+        most, least = hear(windows, event[DRAWN], amounts[CAP_LEFT], desk, strip, told)
         amounts[CAP_LEFT], amounts[HIGHEST] = amounts[CAP_LEFT] / most, amounts[HIGHEST] * most
         amounts[LOWEST] *= least
         for x in range(own.shape[0]):
-            own[x] *= told[x]
+            own[x] *= told[windows.law.ends[x]]
         share_out(own)
     if most == 0.0:
         user[MARKS] |= ADRIFT
@@ -250,4 +263,4 @@ def _hear_next(
     marks[TOLD_UPPER], marks[TOLD_LOWER] = upper, lower
     wrong = charge(rules, user, verdict[COST_UPPER], verdict[COST_LOWER], 0) | beyond_epsilon(rules, upper, lower)
     mix(plan[SHARE], opened.blind[number], own, strip.mixed)
-    return wrong if top(strip.mixed) == event[SYMBOL] else wrong | WRONG_SHOWN
+    return wrong if to_show(windows, desk, strip.mixed, strip) == event[SYMBOL] else wrong | WRONG_SHOWN

@@ -30,7 +30,7 @@ from stream.audit.book import (
     Desk,
     Rules,
 )
-from stream.audit.follow import enter_window, look_ahead
+from stream.audit.follow import enter_window
 from stream.audit.window_book import (
     LENGTH,
     MISPLACED,
@@ -52,10 +52,12 @@ from stream.audit.window_judge import (
     judge_window,
     keep,
     let_in,
+    look_ahead_of_window,
     pass_gap,
     take_places,
 )
-from stream.audit.window_law import meet, mix, replay, top
+from stream.audit.window_law import look_blindly, meet, mix, replay, to_show
+from stream.audit.window_steps import steps_to
 
 
 @kernel
@@ -75,7 +77,7 @@ def follow_whole(
     i = 0
     while i < events.shape[0]:
         event, verdict = events[i], verdicts[i]
-        user, belief = book.users[event[USER]], book.beliefs[event[USER]]
+        user = book.users[event[USER]]
         count, after = 1, i + 1
         strip.rows[0] = i
         if event[STEP] <= user[STEPS]:
@@ -95,7 +97,7 @@ def follow_whole(
                 wrong = _cut_wrongly(windows.cut, strip, events, count)
             missing = event[STEP] - 1 - user[STEPS]
             if missing:
-                verdict[LOST] += pass_gap(rules, windows, desk, user, belief, missing)
+                verdict[LOST] += pass_gap(rules, windows, desk, book, event[USER], missing)
             if wrong:
                 user[MARKS] |= ADRIFT
                 if wrong == MISPLACED and _ends_early(events, after, event, count):
@@ -103,7 +105,7 @@ def follow_whole(
             elif user[MARKS] & ADRIFT:
                 wrong = LOST_BEFORE
             else:
-                wrong = _check(rules, windows, desk, strip, user, belief, events, verdicts, count)
+                wrong = _check(rules, windows, desk, strip, book, events, verdicts, count)
         verdict[WRONG] |= wrong
         if user[MARKS] & ADRIFT:
             _mark(strip, verdicts, 1, count, NOT_FOLLOWED)
@@ -171,18 +173,19 @@ def _check(
     windows: Windows,
     desk: Desk,
     strip: Strip,
-    user: Integers,
-    belief: Floats,
+    book: Book,
     events: Integers,
     verdicts: Integers,
     count: int,
 ) -> int:
     """One whole window: what is wrong with it. It is charged whether or not it was allowed."""
     first = strip.rows[0]
-    drift = look_ahead(rules, windows.law, desk, user, belief, events[first, TIME])
-    latest = events[first, TIME]
+    number, latest = events[first, USER], events[first, TIME]
+    user, belief = book.users[number], book.beliefs[number]
+    drift = look_ahead_of_window(rules, windows.law, desk, user, belief, latest)
     for at in range(1, count):
-        latest = max(latest, events[strip.rows[at], TIME])
+        time = events[strip.rows[at], TIME]
+        strip.steps[at], latest = steps_to(rules, user, time), max(latest, time)
     enter_window(rules, user, latest)
     if user[MARKS] & STOPPED:
         user[MARKS] |= ADRIFT
@@ -190,11 +193,12 @@ def _check(
     state = judge_window(rules, windows, user, drift)
     take_places(rules, user, count)
     if events[first, OUTCOME] == FORECAST:
-        wrong = check_forecast(rules, windows, desk, strip, events, count, state)
+        wrong, rounded = check_forecast(rules, windows, desk, strip, events, count, state)
         for x in range(belief.shape[0]):
             belief[x] = strip.blind[count - 1, x]
-        keep(user, belief, drift, count)
+        keep(windows.law, desk, book, number, drift, rounded)
         return wrong
+    rounded = look_blindly(windows.law, desk.states, count, strip)
     plan = windows.plans[level_of(drift), count]
     highest, lowest = replay(windows, plan, events, desk, strip, count)
     if highest == 0.0:
@@ -203,18 +207,20 @@ def _check(
     upper, lower = costs_of(rules, plan, drift, highest, lowest)
     verdicts[first, COST_UPPER], verdicts[first, COST_LOWER] = upper, lower
     wrong = let_in(state) | charge(rules, user, upper, lower, count - 1) | beyond_epsilon(rules, upper, lower)
-    _check_shown(plan, strip, events, verdicts, count)
+    _check_shown(windows, desk, plan, strip, events, verdicts, count)
     for x in range(belief.shape[0]):
         belief[x] = strip.mixed[x]
-    keep(user, belief, drift, count)
+    keep(windows.law, desk, book, number, drift, rounded)
     return wrong
 
 
 @kernel
-def _check_shown(plan: Floats, strip: Strip, events: Integers, verdicts: Integers, count: int) -> None:
-    """Each value that is shown is the likeliest; `strip.mixed` is left as the law of the last position."""
+def _check_shown(
+    windows: Windows, desk: Desk, plan: Floats, strip: Strip, events: Integers, verdicts: Integers, count: int
+) -> None:
+    """Each value that is shown is the best one to show; `strip.mixed` is left as the law of the last position."""
     for at in range(count):
         meet(at, count, strip)
         mix(plan[SHARE], strip.blind[at], strip.own, strip.mixed)
-        if top(strip.mixed) != events[strip.rows[at], SYMBOL]:
+        if to_show(windows, desk, strip.mixed, strip) != events[strip.rows[at], SYMBOL]:
             verdicts[strip.rows[at], WRONG] |= WRONG_SHOWN

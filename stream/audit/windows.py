@@ -53,9 +53,9 @@ def rows_of(parsed: Parsed, which: Integers) -> Rows:
 
 class WindowFollower:
     def __init__(self, rules: Rules, windows: Windows) -> None:
-        symbols = windows.law.start.shape[0]
+        states, symbols = windows.law.start.shape[0], windows.law.begin.shape[0] - 1
         self._rules, self._windows = rules, windows
-        self._strip, self._opened = new_strip(symbols), new_opened(0, symbols)
+        self._strip, self._opened = new_strip(states, symbols), new_opened(0, states)
         self._left: Rows | None = None
 
     def take(self, book: Book, desk: Desk, rows: Rows, *, final: bool = False) -> tuple[Rows, Integers]:
@@ -102,7 +102,7 @@ class WindowFollower:
     def _pass(self, book: Book, desk: Desk, user: int, missing: int) -> int:
         if self._windows.cut.natural:
             return int(pass_unseen(self._rules, self._windows, desk, book, self._opened, user, missing))
-        return int(pass_gap(self._rules, self._windows, desk, book.users[user], book.beliefs[user], missing))
+        return int(pass_gap(self._rules, self._windows, desk, book, user, missing))
 
     def open_users(self, book: Book) -> NDArray[np.bool_]:
         """Whose window is open after all that was read."""

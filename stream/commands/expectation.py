@@ -96,13 +96,17 @@ def _simulate(promise: Promised, chain: Chain, steps: int, spacing: int) -> Expe
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
     coins = keystream(_COINS, 0, users * steps)
     if promise.windows is not None:
-        rehearsed = rehearse(policy, promise.windows, chain_arrays(chain), events, coins)
-        return _summary(rehearsed, events, users, steps)
+        rehearsed = rehearse(policy, promise.windows, chain_arrays(chain), events, coins, promise.distance)
+        return _with_distance(promise, rehearsed.releases, events, _summary(rehearsed, events, users, steps))
     width = codes_of(chain.size, policy.listed)
     heads, codes = new_users(users, width, head_words(policy.interval > 0, policy.sliding))
     bench = new_bench(chain.size, chain.symbols, promise.distance, listed=policy.listed > 0)
     releases = advance(policy, chain_arrays(chain), bench, heads, codes, events, coins)
     summary = _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)
+    return _with_distance(promise, releases, events, summary)
+
+
+def _with_distance(promise: Promised, releases: Releases, events: Events, summary: Expectation) -> Expectation:
     if promise.distance is None:
         return summary
     return replace(summary, distance=mean_distance(promise.distance, releases, events))

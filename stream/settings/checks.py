@@ -188,14 +188,17 @@ def _headers_free(collector: Collector) -> None:
 
 
 def _window_fits(collector: Collector) -> None:
-    """Windows are made of optimal channels; those of other mechanisms keep no bound there."""
+    """Windows are made of channels that keep a ceiling from a floor of 0, which no other mechanism's do."""
     if collector.values.get("window.events") is None:
         return
-    name = collector.values.get("mechanism.name")
-    if name not in (None, "optimal"):
+    name, order = collector.values.get("mechanism.name"), collector.values.get("window.order")
+    if name == "near" and order == "whole":
+        fix = "write order: bisect; a channel for the whole sequence counts wrong values, whatever their distance"
+        collector.add(("mechanism", "name"), "near in whole windows", "optimal in whole windows", fix)
+    elif name not in (None, "optimal", "near"):
         fix = "write name: optimal, or remove window; the window of published_crr keeps no bound at all"
-        collector.add(("mechanism", "name"), f"{name} in windows", "optimal in windows", fix)
-    natural = collector.values.get("window.order") == "natural"
+        collector.add(("mechanism", "name"), f"{name} in windows", "optimal or near in windows", fix)
+    natural = order == "natural"
     if natural and collector.values.get("window.deadline") is not None:
         fix = "remove it: with natural no value ever waits"
         collector.add(("window", "deadline"), "a deadline with order: natural", "no deadline", fix)

@@ -4,13 +4,16 @@ that is still open. Raw values and secrets of the coin are in it, so it is seale
 A held record is a clear head and a sealed body:
 
     offset  size
-         0     1  version, 1
+         0     1  version: 1, or 2 for an open window whose laws are over the states of its model
          1     1  kind: 0 = waiting values, 1 = an open window
          2     2  how many values wait
          4     4  the key's epoch
          8     8  watermark: the user's last offset; the nonce is made of it
         16     8  due: when the window is closed if nothing more comes, in milliseconds; -1 = never
         24        the body under ChaCha20-Poly1305, bound to this head and to the user
+
+Version 2 also holds how often an open window's predictions may have rounded. An open window of version 1 was one of a
+model of order 1, event by event: its states are its values, and that number is the number of its values.
 
 The key is one of this purpose, pipeline, topic, partition and epoch. An offset belongs to one record, hence to one
 user, and what is held after it depends on nothing but the records up to it; so no nonce is ever used for two texts.
@@ -27,12 +30,12 @@ import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from mechanisms.sequence.window_running import Running
+from mechanisms.sequence.window_running import COUNT, Running
 from stream.keys import KeyRing, derived_key
 from stream.names import PURPOSE_HELD
 from stream.windows.step import OpenWindow
 
-VERSION: Final = 1
+VERSION, OPEN_VERSION = 1, 2
 WAITING, OPEN = 0, 1
 NEVER: Final = -1
 
@@ -41,7 +44,8 @@ _NONCE: Final = struct.Struct(">qI")
 _EVENT: Final = struct.Struct("<qqqIIH")
 _HEADER: Final = struct.Struct("<HI")
 _AMOUNTS: Final = struct.Struct("<5q")
-_MARKS: Final = 3
+_AMOUNTS_OF_WINDOW: Final = 3
+_MARKS: Final = {VERSION: 3, OPEN_VERSION: 4}
 
 
 class Unsealable(Exception):
@@ -77,9 +81,11 @@ class Head(NamedTuple):
 
 
 def head_of(record: bytes) -> Head:
-    if len(record) < _HEAD.size or record[0] != VERSION:
-        raise Unsealable("its head is not that of version 1")
-    return Head._make(_HEAD.unpack_from(record))
+    if len(record) >= _HEAD.size:
+        head = Head._make(_HEAD.unpack_from(record))
+        if head.version == VERSION or (head.version, head.kind) == (OPEN_VERSION, OPEN):
+            return head
+    raise Unsealable("its head is not that of version 1, or of an open window of version 2")
 
 
 def readable_head(record: bytes) -> Head | None:
@@ -108,7 +114,7 @@ class Seals:
         return self._sealed(user, head, watermark, b"".join(map(_event_bytes, events)))
 
     def opened(self, user: bytes, window: OpenWindow, watermark: int) -> bytes:
-        head = _HEAD.pack(VERSION, OPEN, 0, self._epoch, watermark, NEVER)
+        head = _HEAD.pack(OPEN_VERSION, OPEN, 0, self._epoch, watermark, NEVER)
         return self._sealed(user, head, watermark, _window_bytes(window))
 
     def unseal(self, user: bytes, record: bytes, watermark: int) -> list[Waiting] | OpenWindow:
@@ -124,7 +130,7 @@ class Seals:
             plain = cipher.decrypt(_nonce(watermark), body, record[: _HEAD.size] + user)
         except InvalidTag:
             raise Unsealable("its seal is broken") from None
-        return _window_of(plain) if head.kind == OPEN else _events_of(plain, head.waiting)
+        return _window_of(plain, head.version) if head.kind == OPEN else _events_of(plain, head.waiting)
 
     def _sealed(self, user: bytes, head: bytes, watermark: int, plain: bytes) -> bytes:
         return head + self._ciphers[self._epoch].encrypt(_nonce(watermark), plain, head + user)
@@ -166,11 +172,12 @@ def _window_bytes(window: OpenWindow) -> bytes:
     return amounts + b"".join(array.tobytes() for array in arrays)
 
 
-def _window_of(plain: bytes) -> OpenWindow:
+def _window_of(plain: bytes, version: int) -> OpenWindow:
     units, drift, upper, lower, time = _AMOUNTS.unpack_from(plain)
-    marks = np.frombuffer(plain, "<i8", _MARKS, _AMOUNTS.size).copy()
+    marks = np.frombuffer(plain, "<i8", _MARKS[version], _AMOUNTS.size)
     numbers = np.frombuffer(plain, "<f8", -1, _AMOUNTS.size + marks.nbytes)
-    amounts, beliefs = numbers[:_MARKS].copy(), numbers[_MARKS:]
-    symbols = beliefs.shape[0] // 2
-    running = Running(beliefs[:symbols].copy(), beliefs[symbols:].copy(), amounts, marks)
+    amounts, beliefs = numbers[:_AMOUNTS_OF_WINDOW].copy(), numbers[_AMOUNTS_OF_WINDOW:]
+    states = beliefs.shape[0] // 2
+    whole = np.append(marks, marks[COUNT]) if version == VERSION else marks.copy()
+    running = Running(beliefs[:states].copy(), beliefs[states:].copy(), amounts, whole)
     return OpenWindow(running, units, drift, upper, lower, time)

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beliefs.distance import Distance
 from beliefs.forward import ChainArrays
 from mechanisms.coins import Coins
 from mechanisms.contract import Integers
 from mechanisms.sequence.window_running import COUNT
 from stream.policy import Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
-from stream.state import Codes, head_words, new_users
+from stream.state import Codes, codes_of, head_words, new_users
 from stream.windows.step import OpenWindow, Told, WindowStep
 
 
@@ -26,9 +27,16 @@ class Rehearsed(NamedTuple):
     waits: Integers
 
 
-def rehearse(policy: Policy, rules: WindowRules, chain: ChainArrays, events: Events, coins: Coins) -> Rehearsed:
+def rehearse(
+    policy: Policy,
+    rules: WindowRules,
+    chain: ChainArrays,
+    events: Events,
+    coins: Coins,
+    distance: Distance | None = None,
+) -> Rehearsed:
     """The events of new users, in the order of their times."""
-    count, symbols = events.slot.shape[0], chain.start.shape[0]
+    count, states = events.slot.shape[0], chain.start.shape[0]
     releases = Releases(
         symbol=np.full(count, -1, dtype=np.int64),
         outcome=np.zeros(count, dtype=np.int8),
@@ -38,10 +46,12 @@ def rehearse(policy: Policy, rules: WindowRules, chain: ChainArrays, events: Eve
         uncertified=np.zeros(1, dtype=np.int64),
     )
     waits = np.zeros(count, dtype=np.int64)
-    step, windows = WindowStep(policy, chain, rules.back, new_bench(symbols), whole=rules.whole), 0
+    bench = new_bench(states, int(chain.symbol_of.max()) + 1, distance, listed=policy.listed > 0)
+    step, windows = WindowStep(policy, chain, rules.back, bench, whole=rules.whole), 0
+    row = codes_of(states, policy.listed), head_words(policy.interval > 0, policy.sliding)
     order = np.argsort(events.slot, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(events.slot[order])) + 1):
-        head, codes = (rows[0] for rows in new_users(1, symbols, head_words(policy.interval > 0, policy.sliding)))
+        head, codes = (rows[0] for rows in new_users(1, *row))
         releases.step[places] = np.arange(1, places.shape[0] + 1)
         if rules.natural:
             windows += _one_by_one(step, rules, (events, coins, places), head, codes, releases)

@@ -14,26 +14,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beliefs.clock import steps_between
 from beliefs.forward import ChainArrays
 from beliefs.ledger import charge_of, fits, spread_counts
 from beliefs.rounding import UNITS_PER_NAT, add_units, log_units_up
 from mechanisms.coins import Coins
-from mechanisms.contract import DRIFT_UNKNOWN, LEVEL_UNKNOWN, Integers, design_units, drift_level
+from mechanisms.contract import DRIFT_UNKNOWN, LEVEL_UNKNOWN, Integers, design_units, drift_level, nearby_of
 from mechanisms.sequence.forecast import most_likely
 from mechanisms.sequence.window import (
     LENGTH_MAX,
     NOTHING_DRAWN,
     Plan,
-    begin,
     draw_path,
     mix,
-    new_room,
-    new_tools,
     plan_of,
     ratios_of,
     release_window,
 )
-from mechanisms.sequence.window_running import COUNT, HIGHEST, LOWEST, Running, new_running, release_next
+from mechanisms.sequence.window_beliefs import begin, new_room, new_tools, values_of
+from mechanisms.sequence.window_running import COUNT, HIGHEST, LOWEST, ROUNDS, Running, new_running, release_next
 from stream import drift as drifts
 from stream.policy import FORECAST, RELEASED, SPENT_DRAW, SPENT_STOP, SUPPRESSED, Bench, Policy
 from stream.recall import charge_user, keep_belief, open_budget_window, predict_user, take_steps
@@ -83,16 +82,19 @@ class WindowStep:
         """`whole`: the values of a window go through one channel for their sequence, and not one after the other."""
         self._policy, self._chain, self._bench = policy, chain, bench
         self._sequences = Sequences(chain) if whole else None
-        self._symbols = chain.start.shape[0]
-        self._tools = new_tools(chain, back)
-        self._room = new_room(LENGTH_MAX, self._symbols)
+        self._states = chain.start.shape[0]
+        nearby = nearby_of(bench.work)
+        self._tools = new_tools(chain, back, None if nearby is None else nearby.distance)
+        self._room = new_room(LENGTH_MAX, self._states, bench.belief.shape[0])
         self._shown: Integers = np.zeros(LENGTH_MAX, dtype=np.int64)
         self._plans: dict[tuple[int, int], Plan] = {}
+        self._most_steps = policy.most_steps if policy.interval > 0 else 1
 
     def close(self, head: Integers, codes: Codes, times: Integers, values: Integers, coins: Coins) -> Told:
         """Release the values of a window that has ended, in the order of their offsets. `coins` are a row for each."""
         length = values.shape[0]
-        drift = self._begin(head, codes, int(times.max()))
+        drift = self._begin(head, codes, int(times[0]), int(times.max()))
+        self._count_steps(head, times)
         units = self._units(drift)
         worst = None
         if self._sequences is not None and units > 0:
@@ -104,11 +106,11 @@ class WindowStep:
         if self._sequences is not None:
             return self._tell_sequence(self._sequences, head, codes, drift, values, coins)
         plan, room, shown = self._plan(units, length), self._room, self._shown[:length]
-        highest, lowest = release_window(plan, self._tools, self._bench.belief, values, _in_order(coins), room, shown)
+        highest, lowest = release_window(plan, self._tools, self._bench.ahead, values, _in_order(coins), room, shown)
         upper, lower = self._charges(plan, drift, highest, lowest)
         charge_user(self._policy.sliding, head, upper, lower)
         mix(plan, room.priors[length - 1], room.beliefs[length - 1], self._bench.posterior)
-        self._keep(head, codes, drift, length)
+        self._keep(head, codes, drift, self._rounds(length))
         return Told(shown.tolist(), room.drawn[:length].tolist(), RELEASED, upper, lower, uncertified=False)
 
     def _tell_sequence(
@@ -128,16 +130,18 @@ class WindowStep:
         it. A value that it does not let through is a window by itself.
         """
         if opened is None:
-            drift = self._begin(head, codes, time)
+            drift = self._begin(head, codes, time, time)
             units = self._units(drift)
             outcome, uncertified = self._decide(head, drift, units, None)
             if outcome != RELEASED:
                 take_steps(self._policy.sliding, head, 1, False)
                 return self._untold(head, codes, drift, coins, outcome, uncertified=uncertified), None
-            opened = OpenWindow(new_running(self._symbols), units, drift, 0, 0, time)
+            opened = OpenWindow(new_running(self._states), units, drift, 0, 0, time)
+        else:
+            self._room.steps[0] = self._steps_to(head, time)
         take_steps(self._policy.sliding, head, 1, int(opened.running.marks[COUNT]) > 0)
-        plan, running, belief = self._plan(opened.units, LENGTH_MAX), opened.running, self._bench.belief
-        shown, drawn = release_next(plan, self._tools, belief, value, _in_order(coins), self._room, running)
+        plan, running, ahead = self._plan(opened.units, LENGTH_MAX), opened.running, self._bench.ahead
+        shown, drawn = release_next(plan, self._tools, ahead, value, _in_order(coins), self._room, running)
         highest, lowest = running.amounts[HIGHEST], running.amounts[LOWEST]
         upper, lower = self._charges(plan, opened.drift, highest, lowest)
         upper, lower = max(upper, opened.upper), max(lower, opened.lower)
@@ -150,20 +154,47 @@ class WindowStep:
         """The window without delay is over: what it told becomes the belief."""
         running = opened.running
         mix(self._plan(opened.units, LENGTH_MAX), running.prior, running.belief, self._bench.posterior)
-        self._keep(head, codes, opened.drift, int(running.marks[COUNT]))
+        self._keep(head, codes, opened.drift, int(running.marks[ROUNDS]))
 
     def stamp(self, head: Integers, codes: Codes) -> None:
         """Version, flags, tag and check of a row that is finished for this block."""
-        seal(head, codes, _flags(head), self._policy.model_tag)
+        seal(head, codes, _flags(head), self._policy.model_tag, self._policy.listed > 0)
 
     def is_stopped(self, head: Integers) -> bool:
         return _flags(head) != 0
 
-    def _begin(self, head: Integers, codes: Codes, time: int) -> int:
+    def _begin(self, head: Integers, codes: Codes, time: int, latest: int) -> int:
         """The belief about the window's first value, and its drift; the budget's window is that of the latest event."""
-        drift = int(predict_user(self._policy, self._chain, self._bench, head, codes, time))
-        open_budget_window(self._policy, head, time)
+        drift = self._predict(head, codes, time)
+        open_budget_window(self._policy, head, latest)
         return drift
+
+    def _predict(self, head: Integers, codes: Codes, time: int) -> int:
+        before, events = int(head[Word.WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN, int(head[Word.STEPS])
+        drift = int(predict_user(self._policy, self._chain, self._bench, head, codes, time))
+        if self._chain.span > 1 and self._policy.interval == 0 and events > 0:
+            return int(drifts.after_windows(before, events, self._chain.contraction, self._chain.span, LENGTH_MAX))
+        return drift
+
+    def _count_steps(self, head: Integers, times: Integers) -> None:
+        """How far the model goes on before each value but the first; without a clock it is one step, always."""
+        if self._policy.interval > 0:
+            for place in range(1, times.shape[0]):
+                self._room.steps[place] = self._steps_to(head, int(times[place]))
+
+    def _steps_to(self, head: Integers, time: int) -> int:
+        """From the step that the user has reached to that of this time, which is then reached."""
+        if self._policy.interval == 0:
+            return 1
+        now, reached = time // self._policy.interval, int(head[Word.CLOCK])
+        head[Word.CLOCK] = max(reached, now)
+        return int(steps_between(reached, now, self._policy.most_steps))
+
+    def _rounds(self, length: int) -> int:
+        """How often the last prior of a window may have rounded."""
+        if self._room.raised[0] > 0:
+            return DRIFT_UNKNOWN
+        return 1 + int(np.maximum(self._room.steps[1:length], 1).sum())
 
     def _units(self, drift: int) -> int:
         """What a window is built for when its belief may be off by this drift."""
@@ -186,18 +217,19 @@ class WindowStep:
         self, head: Integers, codes: Codes, drift: int, coins: Coins, outcome: int, *, uncertified: bool
     ) -> Told:
         """Values of which nothing is told: each is the likeliest, or a stranger's, or none."""
-        policy, room, belief, length = self._policy, self._room, self._bench.belief, coins.shape[0]
+        policy, room, ahead, length = self._policy, self._room, self._bench.ahead, coins.shape[0]
         if outcome == SUPPRESSED:
             self._suppress(head, codes, drift, length)
             return Told([-1] * length, [NOTHING_DRAWN] * length, outcome, 0, 0, uncertified)
-        begin(self._tools, belief, length, room)
+        begin(self._tools, ahead, length, room)
         if policy.when_spent == SPENT_DRAW:
-            draw_path(self._tools, belief, _in_order(coins), length, room)
+            draw_path(self._tools, ahead, _in_order(coins), length, room)
             symbols = room.values[:length].tolist()
         else:
-            symbols = [int(most_likely(room.priors[i])) for i in range(length)]
+            laws = (values_of(room.priors[i], self._chain.symbol_of, room.law) for i in range(length))
+            symbols = [int(most_likely(law)) for law in laws]
         self._bench.posterior[:] = room.priors[length - 1]
-        self._keep(head, codes, drift, length)
+        self._keep(head, codes, drift, self._rounds(length))
         return Told(symbols, [NOTHING_DRAWN] * length, outcome, 0, 0, uncertified)
 
     def _suppress(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
@@ -206,8 +238,8 @@ class WindowStep:
         """
         for place in range(length):
             if place > 0:
-                drift = int(predict_user(self._policy, self._chain, self._bench, head, codes, 0))
-            begin(self._tools, self._bench.belief, 1, self._room)
+                drift = self._predict(head, codes, 0)
+            begin(self._tools, self._bench.ahead, 1, self._room)
             self._bench.posterior[:] = self._room.priors[0]
             self._keep(head, codes, drift, 1)
         if self._policy.when_spent == SPENT_STOP:
@@ -216,7 +248,7 @@ class WindowStep:
     def _plan(self, units: int, length: int) -> Plan:
         plan = self._plans.get((units, length))
         if plan is None:
-            plan = self._plans[units, length] = plan_of(units / UNITS_PER_NAT, length, self._symbols)
+            plan = self._plans[units, length] = plan_of(units / UNITS_PER_NAT, length, self._states, self._most_steps)
         return plan
 
     def _charges(self, plan: Plan, drift: int, highest: float, lowest: float) -> tuple[int, int]:
@@ -224,9 +256,9 @@ class WindowStep:
         upper, lower = (int(log_units_up(ratio)) for ratio in ratios_of(plan, highest, lowest))
         return _costs(Sides(upper, lower, add_units(upper, lower)), drift, self._policy)
 
-    def _keep(self, head: Integers, codes: Codes, drift: int, length: int) -> None:
-        """Each position may have rounded as much as a prediction does."""
-        drift = DRIFT_UNKNOWN if drift >= DRIFT_UNKNOWN else min(drift + length * drifts.OF_DOUBLES, DRIFT_UNKNOWN)
+    def _keep(self, head: Integers, codes: Codes, drift: int, rounds: int) -> None:
+        """Each position may have rounded as much as the predictions that lead to it."""
+        drift = DRIFT_UNKNOWN if drift >= DRIFT_UNKNOWN else min(drift + rounds * drifts.OF_DOUBLES, DRIFT_UNKNOWN)
         keep_belief(self._chain, self._bench, head, codes, drift, True)
 
 

@@ -27,7 +27,8 @@ from beliefs.forward import chain_arrays, reversed_arrays
 from mechanisms.coins import keystream
 from mechanisms.sequence.distortion_value import distortion_value
 from mechanisms.sequence.published_batch_value import published_batch_value
-from mechanisms.sequence.window import coins_needed, new_room, new_tools, plan_of, release_window
+from mechanisms.sequence.window import coins_needed, plan_of, release_window
+from mechanisms.sequence.window_beliefs import new_room, new_tools
 from mechanisms.sequence.window_running import new_running, release_next
 
 EPSILON = 1.0

@@ -46,9 +46,9 @@ def windows_told(chain: Chain, length: int, epsilon: float, shift: int, told: To
     units = policy_of("optimal", epsilon).epsilon
     law, size = law_of(chain), chain.size
     windows = window_law.windows_of(Cut(length, 0, False), law, units, shift)
-    desk, strip, events = new_desk(size, size, equal()), new_strip(size), np.zeros((length, 8), dtype=np.int64)
+    desk, strip, events = new_desk(size, size, equal()), new_strip(size, size), np.zeros((length, 8), dtype=np.int64)
     strip.rows[:] = np.arange(LONGEST)
-    desk.ahead[:] = law.start / law.start.sum()
+    desk.states[:] = law.start / law.start.sum()
     events[:, DRAWN] = told.drawn
     plan = windows.plans[0, length]
     window_law.replay(windows, plan, events, desk, strip, length)
@@ -56,7 +56,7 @@ def windows_told(chain: Chain, length: int, epsilon: float, shift: int, told: To
     rows[np.repeat(np.arange(size), np.diff(chain.indptr)), chain.indices] = chain.data
     chances, ratios = [], []
     for values in itertools.product(range(size), repeat=length):
-        chances.append(desk.ahead[values[0]] * math.prod(rows[a, b] for a, b in itertools.pairwise(values)))
+        chances.append(desk.states[values[0]] * math.prod(rows[a, b] for a, b in itertools.pairwise(values)))
         evidence = math.prod(strip.told[at, value] for at, value in enumerate(values))
         ratios.append(plan[SHARE] + (1 - plan[SHARE]) * evidence)
     return np.array(chances), np.array(ratios)

@@ -16,12 +16,11 @@ from mechanisms.sequence.window import (
     LEAST_CAP,
     LENGTH_MAX,
     coins_needed,
-    new_room,
-    new_tools,
     plan_of,
     ratios_of,
     release_window,
 )
+from mechanisms.sequence.window_beliefs import new_room, new_tools
 from mechanisms.sequence.window_order import bisected
 from mechanisms.sequence.window_running import new_running, release_next
 from stream.audit import window_law
@@ -76,7 +75,8 @@ def test_a_window_is_replayed_from_what_was_drawn(length: int, symbols: int, spa
     arrays, source = chain_arrays(chain), np.random.default_rng(length)
     tools, room = new_tools(arrays, reversed_arrays(chain)), new_room(LENGTH_MAX, symbols)
     windows = window_law.windows_of(Cut(length, 0, False), law_of(chain), 2 * UNITS_PER_NAT)
-    desk, strip, shown = new_desk(symbols, symbols, equal()), new_strip(symbols), np.zeros(length, dtype=np.int64)
+    desk, strip = new_desk(symbols, symbols, equal()), new_strip(symbols, symbols)
+    shown = np.zeros(length, dtype=np.int64)
     engine, ours = plan_of(windows.units[0] / UNITS_PER_NAT, length, symbols), windows.plans[0, length]
     strip.rows[:] = np.arange(LONGEST)
     for _ in range(10):
@@ -84,16 +84,17 @@ def test_a_window_is_replayed_from_what_was_drawn(length: int, symbols: int, spa
         values = source.integers(symbols, size=length)
         coins = source.integers(1 << 64, size=coins_needed(length), dtype=np.uint64)
         extremes = release_window(engine, tools, start, values, coins, room, shown)
-        desk.ahead[:] = start
+        desk.states[:] = start
         events = np.zeros((length, 8), dtype=np.int64)
         events[:, DRAWN] = room.drawn[:length]
+        window_law.look_blindly(windows.law, desk.states, length, strip)
         assert window_law.replay(windows, ours, events, desk, strip, length) == extremes
         assert np.array_equal(strip.blind[:length], room.priors[:length])
         for at in range(length):
             window_law.meet(at, length, strip)
             assert np.array_equal(strip.own, room.beliefs[at])
             window_law.mix(ours[SHARE], strip.blind[at], strip.own, strip.mixed)
-            assert window_law.top(strip.mixed) == shown[at]
+            assert window_law.likeliest(windows.law, strip.mixed, strip) == shown[at]
 
 
 @pytest.mark.parametrize(("symbols", "sparse"), [(1, False), (3, False), (3, True), (20, False), (20, True)])
@@ -102,7 +103,7 @@ def test_an_open_window_is_followed_value_by_value(symbols: int, sparse: bool) -
     chain, source, epsilon = model_of(symbols, sparse=sparse).chain, np.random.default_rng(symbols), 3 * UNITS_PER_NAT
     tools, room = new_tools(chain_arrays(chain), reversed_arrays(chain)), new_room(LENGTH_MAX, symbols)
     rules = Rules(OPTIMAL, True, constants_by_level(epsilon), epsilon, UNBOUNDED, 0, SPENT_FORECAST, 0, 1)
-    desk, strip = new_desk(symbols, symbols, equal()), new_strip(symbols)
+    desk, strip = new_desk(symbols, symbols, equal()), new_strip(symbols, symbols)
     for _ in range(20):
         law = law_of(chain)._replace(start=source.dirichlet(np.ones(symbols)))
         windows = window_law.windows_of(Cut(LONGEST, 0, True), law, epsilon)

@@ -17,6 +17,8 @@ from beliefs.alphabet import Categories
 from beliefs.chain import Chain, Row
 from beliefs.contexts import Context, chain_of
 from beliefs.model_file import serialise, serialise_contexts, serialise_phases
+from mechanisms.sequence.window import shave_of
+from stream import opening
 from stream.clock_rows import rows_of, words_of
 from stream.commands.app import app
 from stream.commands.expectation import Promised, one_day, without_budget
@@ -246,3 +248,39 @@ def test_another_bound_on_the_steps_may_take_over_once_nothing_waits(house: Path
     found = differences(*(control_of(one, raw) for one in opened))
     assert {difference.field for difference in found} == {"policy"}
     assert may_change(found)
+
+
+@pytest.mark.parametrize("clock", ["event", "10m"])
+@pytest.mark.parametrize("order", ["bisect", "natural"])
+def test_windows_beside_a_longer_memory_are_explained(house: Path, clock: str, order: str) -> None:
+    with_clock(house, clock)
+    text = (house / "c.yaml").read_text(encoding="utf-8")
+    (house / "c.yaml").write_text(f"{text}window: {{events: 5, order: {order}}}\n", encoding="utf-8")
+    assert run("validate", house / "c.yaml").exit_code == EXIT_DONE
+    explained = run("explain", house / "c.yaml", "--events-per-day", 24)
+    assert explained.exit_code == EXIT_DONE
+    assert "one window makes no sequence of its values" in " ".join(explained.stdout.split())
+
+
+@pytest.mark.parametrize(("clock", "kind"), [("event", "of order"), ("10m", "by the clock")])
+def test_whole_windows_beside_a_longer_memory_are_refused(house: Path, clock: str, kind: str) -> None:
+    with_clock(house, clock)
+    text = (house / "c.yaml").read_text(encoding="utf-8")
+    (house / "c.yaml").write_text(f"{text}window: {{events: 2, order: whole}}\n", encoding="utf-8")
+    refused = run("validate", house / "c.yaml")
+    assert refused.exit_code == EXIT_REFUSED
+    assert f"whole windows beside a model {kind}" in " ".join(refused.stderr.split())
+
+
+def test_windows_over_too_many_steps_are_refused(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 65,536 states and 10,000 steps between two values; here the limit is brought to a smaller model."""
+    assert shave_of(64, 65_536, 2.0, 10_000) > opening._MOST_LEAN > shave_of(64, 20_000, 2.0, 10_000)
+    monkeypatch.setattr(opening, "_MOST_LEAN", 2.0**-22)
+    with_clock(house, "10m", ", most: 10000")
+    text = (house / "c.yaml").read_text(encoding="utf-8")
+    (house / "c.yaml").write_text(f"{text}window: {{events: 64}}\n", encoding="utf-8")
+    refused = run("validate", house / "c.yaml")
+    assert refused.exit_code == EXIT_REFUSED
+    told = " ".join(refused.stderr.split())
+    assert "and up to 10000 steps between two events" in told
+    assert "choose a smaller most beside model.step" in told

@@ -50,11 +50,20 @@ def test_it_is_found_right_and_explained(house: Path) -> None:
     assert "at most 7 entries of a belief are kept" in " ".join(explained.stdout.split())
 
 
-def test_windows_beside_a_tail_are_refused(house: Path) -> None:
-    settings(house, "", "window: {events: 5}\n")
+@pytest.mark.parametrize("order", ["bisect", "natural"])
+def test_windows_beside_a_tail_are_explained(house: Path, order: str) -> None:
+    settings(house, ", listed: 7", f"window: {{events: 5, order: {order}}}\n")
+    assert run("validate", house / "c.yaml").exit_code == EXIT_DONE
+    explained = run("explain", house / "c.yaml", "--events-per-day", 24)
+    assert explained.exit_code == EXIT_DONE
+    assert "one window makes no sequence of its values" in " ".join(explained.stdout.split())
+
+
+def test_whole_windows_beside_a_tail_are_refused(house: Path) -> None:
+    settings(house, "", "window: {events: 1, order: whole}\n")
     refused = run("validate", house / "c.yaml")
     assert refused.exit_code == EXIT_REFUSED
-    assert "windows beside a model with a tail" in " ".join(refused.stderr.split())
+    assert "whole windows beside a model with a tail" in " ".join(refused.stderr.split())
 
 
 def test_a_list_without_a_tail_is_refused(house: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 from beliefs.chain import Chain
 from beliefs.forward import chain_arrays, reversed_arrays
 from mechanisms.contract import TOTAL
-from mechanisms.sequence.window import Plan, Tools, coins_needed, new_room, new_tools, plan_of, release_window
+from mechanisms.sequence.window import Plan, coins_needed, plan_of, release_window
+from mechanisms.sequence.window_beliefs import Tools, new_room, new_tools
 from mechanisms.sequence.window_running import HIGHEST, LOWEST, new_running, release_next
 from mechanisms.sequence.window_value import window_value
 

@@ -26,14 +26,14 @@ WORDS = Categories(["still", "walking", "running", "driving"])
 STICKY = Chain.from_dense([0.25] * 4, [[0.7 if x == y else 0.1 for y in range(4)] for x in range(4)])
 
 
-def pipeline(folder: Path, alphabet: Alphabet, distance: str, mechanism: str = "near") -> Opened:
+def pipeline(folder: Path, alphabet: Alphabet, distance: str, mechanism: str = "near", more: str = "") -> Opened:
     (folder / "model.json").write_bytes(model_file.serialise(alphabet, STICKY, {}))
     if not (folder / "keys.json").exists():
         new_ring(folder / "keys.json")
     text = GOOD.replace("$.activity\n", f"$.activity\n    distance: {distance}\n").replace(
         ": optimal", f": {mechanism}"
     )
-    (folder / "c.yaml").write_text(text, encoding="utf-8")
+    (folder / "c.yaml").write_text(text + more, encoding="utf-8")
     return open_pipeline(folder / "c.yaml", {})
 
 
@@ -129,3 +129,26 @@ def test_what_is_near_is_explained(tmp_path: Path) -> None:
     assert any("near without a distance is optimal" in warning for warning in blind["warnings"])
     assert not facts["warnings"]
     assert max(facts["single"]["upper_per_event"], facts["single"]["lower_per_event"]) <= 1.0
+
+
+@pytest.mark.parametrize("order", ["bisect", "natural"])
+def test_windows_of_what_is_near_are_explained(tmp_path: Path, order: str) -> None:
+    windows = f"window: {{events: 4, order: {order}}}\n"
+    facts: dict[str, Any] = explain(pipeline(tmp_path, NUMBERS, "absolute", more=windows), 20)
+    alone = explain(pipeline(tmp_path, NUMBERS, "absolute"), 20)
+    assert 0.0 < facts["single"]["distance"] < 1.25
+    assert alone["single"]["distance"] != facts["single"]["distance"]
+    assert max(facts["single"]["upper_per_event"], facts["single"]["lower_per_event"]) <= 1.0
+
+
+def test_whole_windows_look_at_no_distance(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationRefused) as caught:
+        pipeline(tmp_path, NUMBERS, "absolute", more="window: {events: 2, order: whole}\n")
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.found) == ("mechanism.name", "near in whole windows")
+
+
+def test_other_mechanisms_have_no_windows(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationRefused) as caught:
+        pipeline(tmp_path, NUMBERS, "hamming", "top_k_grr", "window: {events: 2}\n")
+    assert any(problem.allowed == "optimal or near in windows" for problem in caught.value.problems)
