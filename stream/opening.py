@@ -14,8 +14,8 @@ from beliefs.chain import Chain
 from beliefs.clock import LEAST_CHANCE
 from beliefs.model_file import InvalidModel, Model, parse
 from mechanisms.registry import MECHANISMS
+from mechanisms.sequence.dual_sequences import SEQUENCES_MAX
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
-from mechanisms.sequence.window_whole import SEQUENCES_MAX
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, ModelRefused, Problem
 from stream.keys import KeyRing, load_keys
@@ -159,10 +159,10 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         problems.append(
             _problem(file, ("window",), f"windows beside {kind}", "a model of order 1, event by event", fix)
         )
-    if settings.window.order == "whole" and model.chain.symbols**settings.window.events > SEQUENCES_MAX:
-        found = f"whole windows of {settings.window.events} values of {model.chain.symbols} kinds"
-        allowed = f"at most {SEQUENCES_MAX} sequences of values"
-        problems.append(_problem(file, ("window", "order"), found, allowed, "use order: bisect, or fewer events"))
+    if settings.window.order == "dual" and model.chain.symbols**settings.window.events > SEQUENCES_MAX:
+        found = f"dual beside {settings.window.events} events of {model.chain.symbols} values"
+        allowed = f"at most {SEQUENCES_MAX:,} sequences: values to the power of events"
+        problems.append(_problem(file, ("window", "order"), found, allowed, _fewer(model.chain.symbols)))
         return
     epsilon = settings.mechanism.epsilon
     lean = shave_of(LENGTH_MAX, model.chain.size, 1.0 + math.exp(epsilon))
@@ -172,6 +172,11 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         most = math.floor(100 * math.log(_MOST_LEAN * 2.0**60 / (LENGTH_MAX * model.chain.size))) / 100
         fix = f"choose at most {most:g}; beyond that nearly nothing is hidden anyway"
         problems.append(_problem(file, ("mechanism", "epsilon"), found, allowed, fix))
+
+
+def _fewer(symbols: int) -> str:
+    most = max(length for length in range(LENGTH_MAX) if symbols**length <= SEQUENCES_MAX)
+    return f"use order: bisect, or at most {most} events" if most else "use order: bisect"
 
 
 def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:

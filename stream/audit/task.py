@@ -95,7 +95,8 @@ def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows 
     window = settings.window
     if window is None:
         return None
-    return windows_of(Cut(window.events, window.stretch or 0, window.order == "natural"), law, epsilon, shift)
+    cut = Cut(window.events, window.stretch or 0, window.order == "natural", window.order == "dual")
+    return windows_of(cut, law, epsilon, shift)
 
 
 def _step_of(settings: Settings) -> str:

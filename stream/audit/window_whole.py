@@ -30,6 +30,7 @@ from stream.audit.book import (
     Desk,
     Rules,
 )
+from stream.audit.dual_prices import Slate
 from stream.audit.follow import enter_window, look_ahead
 from stream.audit.window_book import (
     LENGTH,
@@ -44,6 +45,7 @@ from stream.audit.window_book import (
     Strip,
     Windows,
 )
+from stream.audit.window_dual import check_dual
 from stream.audit.window_judge import (
     beyond_epsilon,
     charge,
@@ -63,6 +65,7 @@ def follow_whole(
     windows: Windows,
     desk: Desk,
     strip: Strip,
+    slate: Slate,
     book: Book,
     events: Integers,
     verdicts: Integers,
@@ -102,7 +105,7 @@ def follow_whole(
             elif user[MARKS] & ADRIFT:
                 wrong = LOST_BEFORE
             else:
-                wrong = _check(rules, windows, desk, strip, user, belief, events, verdicts, count)
+                wrong = _check(rules, windows, desk, strip, slate, user, belief, events, verdicts, count)
         verdict[WRONG] |= wrong
         if user[MARKS] & ADRIFT:
             _mark(strip, verdicts, 1, count, NOT_FOLLOWED)
@@ -170,6 +173,7 @@ def _check(
     windows: Windows,
     desk: Desk,
     strip: Strip,
+    slate: Slate,
     user: Integers,
     belief: Floats,
     events: Integers,
@@ -186,6 +190,8 @@ def _check(
     if user[MARKS] & STOPPED:
         user[MARKS] |= ADRIFT
         return AFTER_STOP
+    if windows.cut.dual:
+        return check_dual(rules, windows, desk, strip, slate, user, belief, events, verdicts, count, drift)
     state = judge_window(rules, windows, user, drift)
     if events[first, OUTCOME] == FORECAST:
         wrong = check_forecast(rules, windows, desk, strip, events, count, state)

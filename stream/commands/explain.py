@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from mechanisms.contract import design_units
 from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
@@ -16,6 +17,7 @@ from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
 from stream.settings.model import DEFAULT_DEADLINE_MS, WindowSettings
+from stream.windows.dual import Sequences
 
 
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
@@ -68,7 +70,7 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "worst_per_event": worst,
         "worst_under_any_model": rows * built if rows < math.inf else None,
         "worst_per_day": worst_per_day(settings.budget.nats, settings.budget.window, worst * events_per_day),
-        "release_window": None if settings.window is None else _window(settings.window),
+        "release_window": None if settings.window is None else _window(settings.window) | _kept(opened),
         "events_per_day": events_per_day,
         "single": asdict(single),
         "day": asdict(day),
@@ -85,6 +87,18 @@ def _window(window: WindowSettings) -> dict[str, Any]:
         "order": window.order,
         "deadline_ms": deadline,
     }
+
+
+def _kept(opened: Opened) -> dict[str, Any]:
+    """Where a window goes through one channel: what a new user's first one keeps, and the most that any could."""
+    promise = opened.promise
+    if promise.windows is None or not promise.windows.dual:
+        return {}
+    policy = promise.policy
+    epsilon = (policy.epsilon - policy.shift) / UNITS_PER_NAT
+    units = design_units(policy.epsilon, 0, policy.shift)
+    value = Sequences(promise.chain, promise.windows.events).value(units, epsilon)
+    return {"kept": value.agreement, "kept_at_most": value.most, "gap_at_most": value.gap}
 
 
 def _record(opened: Opened) -> dict[str, Any]:

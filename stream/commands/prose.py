@@ -144,6 +144,12 @@ def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Itera
         f"values a window a value waits {single['wait_ms'] / 1000:.3g} s on average at the rate that is assumed below; "
         "order: natural would release each at once and keep less"
     )
+    if window["order"] == "dual":
+        yield (
+            f"a new user's first window keeps {_percent(window['kept'])} of its values, and no mechanism under the "
+            f"same bound keeps more than {_percent(window['kept_at_most'])}: it is at most "
+            f"{_percent(window['gap_at_most'])} below the best (certified)"
+        )
     yield "a late event joins the window that its user has reached; at shutdown windows stay open and go on later"
 
 

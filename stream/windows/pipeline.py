@@ -65,7 +65,8 @@ class WindowPipeline:
         self._door = Door(promise, topic, topic_id, partition)
         self._writer = ColumnWriter(promise.record, promise.alphabet)
         self._seals = Seals(promise.ring, promise.pipeline, topic_id, partition)
-        self._step = WindowStep(promise.policy, promise.chain, promise.windows.back, bench, whole=promise.windows.whole)
+        rules = promise.windows
+        self._step = WindowStep(promise.policy, promise.chain, rules.back, bench, longest=rules.at_once)
         self.deadlines = WindowDeadlines()
 
     def adopt(self, store: UserStore) -> int:

@@ -38,7 +38,7 @@ def rehearse(policy: Policy, rules: WindowRules, chain: ChainArrays, events: Eve
         uncertified=np.zeros(1, dtype=np.int64),
     )
     waits = np.zeros(count, dtype=np.int64)
-    step, windows = WindowStep(policy, chain, rules.back, new_bench(symbols), whole=rules.whole), 0
+    step, windows = WindowStep(policy, chain, rules.back, new_bench(symbols), longest=rules.at_once), 0
     order = np.argsort(events.slot, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(events.slot[order])) + 1):
         head, codes = (rows[0] for rows in new_users(1, symbols))
