@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from beliefs.native import kernel
 from stream.audit.amounts import CAP, COVERED, Floats, Integers
 
+MOST_SEQUENCES = 1_300
 MASSES = 2**32
 WORTH = 2**24
 PARTS = 2**20

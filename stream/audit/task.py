@@ -10,6 +10,7 @@ from stream.audit.amounts import constants_by_level, units_within, withheld
 from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
+from stream.audit.dual_prices import MOST_SEQUENCES
 from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
 from stream.audit.public import Public
@@ -17,6 +18,7 @@ from stream.audit.records import Form
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of
 from stream.distances import choose_distance
+from stream.errors import CannotAudit
 from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
@@ -95,6 +97,13 @@ def _windows(settings: Settings, law: Law, epsilon: int, shift: int) -> Windows 
     window = settings.window
     if window is None:
         return None
+    if window.order == "dual" and law.start.shape[0] ** window.events > MOST_SEQUENCES:
+        raise CannotAudit(
+            "No pipeline can have run with these settings.",
+            where="window.order",
+            why=f"dual is for at most {MOST_SEQUENCES:,} sequences, and {window.events} events of this model have more",
+            fix="name the settings that the pipeline ran with",
+        )
     cut = Cut(window.events, window.stretch or 0, window.order == "natural", window.order == "dual")
     return windows_of(cut, law, epsilon, shift)
 

@@ -129,7 +129,8 @@ def check_forecast(
 def pass_gap(rules: Rules, windows: Windows, desk: Desk, user: Integers, belief: Floats, missing: int) -> int:
     """Events of which nothing was seen: how many of them should have been.
 
-    Where windows wait, only the first is known to begin a window, but the belief is kept after each value.
+    Where windows wait, only the first is known to begin a window, but the belief is kept after each value. What one of
+    unknown length reserves for one channel is not known: nearly the units that it is built for, and never more.
     """
     if rules.when_spent < SPENT_SUPPRESS or missing > LONGEST_GAP:
         user[MARKS] |= ADRIFT

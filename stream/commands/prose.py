@@ -225,7 +225,8 @@ def _expected(facts: Mapping[str, Any]) -> str:
             "among those computed"
         )
         yield (
-            f"a user's first day of {facts['events_per_day']} events: {_percent(day['released'])} are released, "
+            f"a user's first day of {facts['events_per_day']} events{_part(facts)}: "
+            f"{_percent(day['released'])} are released, "
             f"{_percent(day['forecast'])} forecast, {_percent(day['suppressed'])} suppressed; "
             f"agreement {_percent(day['agreement'])}; "
             f"leakage {_nats(day['upper_per_user'])} upwards, {_nats(day['lower_per_user'])} downwards"
@@ -237,6 +238,11 @@ def _expected(facts: Mapping[str, Any]) -> str:
         )
 
     return _section("What to expect", lines())
+
+
+def _part(facts: Mapping[str, Any]) -> str:
+    events = facts["day"]["events"] // facts["day"]["users"]
+    return "" if events >= facts["events_per_day"] else f", of which the first {events} were computed"
 
 
 def _warnings(facts: Mapping[str, Any]) -> str:

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 from audit_windows import drawn_at, falsified, first, other, place_of, run_of, with_place
-from audit_world import Run, add_to_word, codes, differing, is_forecast, value_of, with_value
+from audit_world import Run, add_to_word, codes, differing, is_forecast, settings_of, value_of, with_value
 
 from beliefs.rounding import UNITS_PER_NAT, budget_units
 from mechanisms.contract import constants_of, design_units
 from mechanisms.sequence import dual as engine
 from mechanisms.sequence.dual_prices import new_rooms
+from mechanisms.sequence.dual_sequences import SEQUENCES_MAX
 from stream.audit import dual
 from stream.audit.amounts import constants_by_level
-from stream.audit.dual_prices import new_slate
+from stream.audit.dual_prices import MOST_SEQUENCES, new_slate
+from stream.errors import CannotAudit
 from stream.windows.dual import Sequences, Sides
 from stream.windows.pipeline import WindowPipeline
 
@@ -81,6 +83,14 @@ def test_the_audit_agrees_with_the_changelog_to_the_last_bit(windows: str, when_
 )
 def test_it_agrees_under_other_settings(settings: dict[str, Any]) -> None:
     assert codes(dual_run(events=400, **settings)) == set()
+
+
+def test_settings_that_no_pipeline_can_have_run_with_are_refused() -> None:
+    assert MOST_SEQUENCES == SEQUENCES_MAX
+    wrong = dual_run(events=10)
+    wrong.settings = settings_of(windows="{events: 7, order: dual}")
+    with pytest.raises(CannotAudit, match="at most 1,300 sequences"):
+        wrong.task()
 
 
 def test_a_shown_value_that_was_not_drawn_is_found() -> None:
