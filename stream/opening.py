@@ -16,8 +16,8 @@ from beliefs.chain import Chain
 from beliefs.clock import LEAST_CHANCE
 from beliefs.model_file import Model
 from mechanisms.registry import MECHANISMS
+from mechanisms.sequence.dual_sequences import SEQUENCES_MAX
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
-from mechanisms.sequence.window_whole import SEQUENCES_MAX
 from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
@@ -158,8 +158,8 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         found, allowed = f"windows beside a model of {model.chain.phases} phases", "a model of one phase"
         fix = "use a model without phases, or remove window"
         problems.append(_problem(file, ("window",), found, allowed, fix))
-    if settings.window.order == "whole":
-        _check_whole(settings.window.events, settings, model, file, problems)
+    if settings.window.order == "dual":
+        _check_dual(settings.window.events, settings, model, file, problems)
         return
     epsilon, step = settings.mechanism.epsilon, settings.model.step
     steps = 1 if step is None else settings.model.most
@@ -175,17 +175,22 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         problems.append(_problem(file, ("mechanism", "epsilon"), found, allowed, fix))
 
 
-def _check_whole(events: int, settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
+def _check_dual(events: int, settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
     by_clock, chain = settings.model.step is not None, model.chain
     if by_clock or chain.size != chain.symbols or chain.has_tail:
         kind = "with a tail" if chain.has_tail else f"of order {model.order}"
-        found = f"whole windows beside a model {'by the clock' if by_clock else kind}"
+        found = f"dual beside a model {'by the clock' if by_clock else kind}"
         fix = "use order: bisect; or a model of order 1 without a tail, with a step for each event"
         problems.append(_problem(file, ("window", "order"), found, "a model of order 1, event by event", fix))
     if chain.symbols**events > SEQUENCES_MAX:
-        found = f"whole windows of {events} values of {chain.symbols} kinds"
-        allowed = f"at most {SEQUENCES_MAX} sequences of values"
-        problems.append(_problem(file, ("window", "order"), found, allowed, "use order: bisect, or fewer events"))
+        found = f"dual beside {events} events of {chain.symbols} values"
+        allowed = f"at most {SEQUENCES_MAX:,} sequences: values to the power of events"
+        problems.append(_problem(file, ("window", "order"), found, allowed, _fewer(chain.symbols)))
+
+
+def _fewer(symbols: int) -> str:
+    most = max(length for length in range(LENGTH_MAX) if symbols**length <= SEQUENCES_MAX)
+    return f"use order: bisect, or at most {most} events" if most else "use order: bisect"
 
 
 def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:

@@ -40,7 +40,7 @@ WHEN_SPENT: Final = {
 @dataclass(frozen=True, slots=True)
 class WindowRules:
     """When a user's window ends. A stretch of 0 is none; times in milliseconds. `back` are the model's transitions from
-    their ends to their beginnings. `whole` releases a window's values by one channel for their sequence.
+    their ends to their beginnings. With `dual` a window's values go through one channel for their sequence.
     """
 
     events: int
@@ -48,7 +48,12 @@ class WindowRules:
     natural: bool
     deadline: int
     back: ChainArrays = field(repr=False)
-    whole: bool = False
+    dual: bool = False
+
+    @property
+    def at_once(self) -> int:
+        """How many values go through one channel for their sequence at most; 0 if each goes through its own."""
+        return self.events if self.dual else 0
 
     def is_beyond(self, time: int, first: int) -> bool:
         """Whether an event of this time belongs to a later stretch than a window that began at `first`. A late event
@@ -188,8 +193,8 @@ def compile_windows(settings: Settings, model: Model) -> WindowRules | None:
         return None
     natural = window.order == "natural"
     deadline = window.deadline or DEFAULT_DEADLINE_MS
-    back, whole = reversed_arrays(model.chain), window.order == "whole"
-    return WindowRules(window.events, window.stretch or 0, natural, deadline, back, whole)
+    back, dual = reversed_arrays(model.chain), window.order == "dual"
+    return WindowRules(window.events, window.stretch or 0, natural, deadline, back, dual)
 
 
 def name_end(settings: Settings, model: Model) -> str:

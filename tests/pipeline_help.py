@@ -93,10 +93,10 @@ class Line:
 
 
 def windows_of(
-    events: int = 3, stretch: int = 0, *, natural: bool = False, deadline: int = 60_000, whole: bool = False
+    events: int = 3, stretch: int = 0, *, natural: bool = False, deadline: int = 60_000, dual: bool = False
 ) -> WindowRules:
     back = reversed_arrays(sticky_chain(len(ACTIVITIES)))
-    return WindowRules(events, stretch, natural, deadline, back, whole)
+    return WindowRules(events, stretch, natural, deadline, back, dual)
 
 
 def walk(count: int, users: int = 5, seed: int = 0, first: int = 0) -> list[Record]:

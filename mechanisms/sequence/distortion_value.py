@@ -54,6 +54,11 @@ class _Problem:
         np.put_along_axis(laws, order, filled, axis=0)
         return self.blind + (laws * reduced).sum(axis=0), laws
 
+    def bound(self, prices: Vector, least: float) -> float:
+        """Nothing costs less, whatever the prices are; `least` is the least reduced cost."""
+        scale = float(self.costs.max(initial=0.0))
+        return plain_sum(self.prior * prices) + least - _ROUNDING * scale * prices.size
+
     def cost_of(self, channel: Table) -> float:
         return plain_sum(self.prior * (channel * self.costs).sum(axis=1))
 
@@ -86,14 +91,20 @@ def distortion_value(prior: Vector, costs: Table, epsilon: float) -> DistortionV
     return best if scale == 0.0 else _ascend(problem, best, scale)
 
 
+def bound_at(prior: Vector, costs: Table, epsilon: float, prices: Vector) -> float:
+    """What any mechanism costs at least, by the certificate of these prices."""
+    problem = _Problem(prior, costs, epsilon)
+    return max(0.0, problem.bound(prices, float(problem.knapsacks(prices)[0].min())))
+
+
 def _ascend(problem: _Problem, best: DistortionValue, scale: float) -> DistortionValue:
     prices = momentum = np.zeros_like(problem.prior)
     joint, weight_of_all = np.zeros_like(problem.costs), 0.0
     for step in range(1, ROUNDS + 1):
         softness = scale * max(_HARDEST, 1.0 / (4.0 + step))
         reduced, laws = problem.knapsacks(momentum)
-        bound = plain_sum(problem.prior * momentum) + float(reduced.min())
-        best = best._replace(lower_bound=max(best.lower_bound, bound - _ROUNDING * scale * prices.size))
+        bound = problem.bound(momentum, float(reduced.min()))
+        best = best._replace(lower_bound=max(best.lower_bound, bound))
         weights = np.exp((reduced.min() - reduced) / softness)
         weights /= weights.sum()
         joint += step**3 * laws * weights  # late answers are better

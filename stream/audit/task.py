@@ -10,6 +10,7 @@ from stream.audit.amounts import constants_by_level, units_within, withheld, wro
 from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, NEAR, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
+from stream.audit.dual_prices import MOST_SEQUENCES
 from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
 from stream.audit.public import Public
@@ -18,6 +19,7 @@ from stream.audit.segments import NONE, Segments
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of
 from stream.distances import choose_distance
+from stream.errors import CannotAudit
 from stream.settings.kinds import write_duration
 from stream.settings.load import policy_fingerprint
 from stream.settings.model import Settings
@@ -142,7 +144,14 @@ def _windows(settings: Settings, law: Law, epsilon: int, shift: int, *, with_dis
     window = settings.window
     if window is None:
         return None
-    cut = Cut(window.events, window.stretch or 0, window.order == "natural")
+    if window.order == "dual" and law.start.shape[0] ** window.events > MOST_SEQUENCES:
+        raise CannotAudit(
+            "No pipeline can have run with these settings.",
+            where="window.order",
+            why=f"dual is for at most {MOST_SEQUENCES:,} sequences, and {window.events} events of this model have more",
+            fix="name the settings that the pipeline ran with",
+        )
+    cut = Cut(window.events, window.stretch or 0, window.order == "natural", window.order == "dual")
     most_steps = settings.model.most if settings.model.step is not None else 1
     return windows_of(cut, law, epsilon, shift, most_steps, with_distance=with_distance)
 

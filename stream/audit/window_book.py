@@ -38,11 +38,14 @@ CAP_LEFT, HIGHEST, LOWEST = range(3)
 
 
 class Cut(NamedTuple):
-    """How the settings cut windows; a stretch of 0 is none, otherwise milliseconds."""
+    """How the settings cut windows; a stretch of 0 is none, otherwise milliseconds. With `dual` a window's values go
+    through one channel for their sequence.
+    """
 
     events: int
     stretch: int
     natural: bool
+    dual: bool = False
 
 
 class Windows(NamedTuple):

@@ -47,15 +47,21 @@ def judge_window(rules: Rules, windows: Windows, user: Integers, drift: int) -> 
     """A window is built for so many units on both sides, and that is what is reserved, whatever its values."""
     units = windows.units[level_of(drift)]
     reserve = cost(units, added(units, units), shift_of(rules, drift), rules.epsilon)
-    if units <= 0 or reserve > rules.epsilon:
+    return UNCERTIFIED if units <= 0 else judge_reserve(rules, user, reserve, reserve)
+
+
+@kernel
+def judge_reserve(rules: Rules, user: Integers, upper: int, lower: int) -> int:
+    """Whether a worst case may happen that costs so much on either side."""
+    if max(upper, lower) > rules.epsilon:
         return UNCERTIFIED
     if rules.budget == UNBOUNDED:
         return WITHIN
-    if reserve > rules.budget:
+    if max(upper, lower) > rules.budget:
         return IMPOSSIBLE
-    if max(added(user[LEAST_UPPER], reserve), added(user[LEAST_LOWER], reserve)) > rules.budget:
+    if max(added(user[LEAST_UPPER], upper), added(user[LEAST_LOWER], lower)) > rules.budget:
         return SPENT
-    if max(added(user[MOST_UPPER], reserve), added(user[MOST_LOWER], reserve)) > rules.budget:
+    if max(added(user[MOST_UPPER], upper), added(user[MOST_LOWER], lower)) > rules.budget:
         return SPENT_PERHAPS
     return WITHIN
 
@@ -179,7 +185,8 @@ def _walks(law: Law, desk: Desk, strip: Strip, events: Integers, length: int) ->
 def pass_gap(rules: Rules, windows: Windows, desk: Desk, book: Book, number: int, missing: int) -> int:
     """Events of which nothing was seen: how many of them should have been.
 
-    Where windows wait, only the first is known to begin a window, but the belief is kept after each value.
+    Where windows wait, only the first is known to begin a window, but the belief is kept after each value. What one of
+    unknown length reserves for one channel is not known: nearly the units that it is built for, and never more.
     """
     user = book.users[number]
     if rules.when_spent < SPENT_SUPPRESS or missing > LONGEST_GAP:

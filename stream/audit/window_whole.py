@@ -30,6 +30,7 @@ from stream.audit.book import (
     Desk,
     Rules,
 )
+from stream.audit.dual_prices import Slate
 from stream.audit.follow import enter_window
 from stream.audit.window_book import (
     LENGTH,
@@ -44,6 +45,7 @@ from stream.audit.window_book import (
     Strip,
     Windows,
 )
+from stream.audit.window_dual import check_dual
 from stream.audit.window_judge import (
     beyond_epsilon,
     charge,
@@ -66,6 +68,7 @@ def follow_whole(
     windows: Windows,
     desk: Desk,
     strip: Strip,
+    slate: Slate,
     book: Book,
     events: Integers,
     verdicts: Integers,
@@ -105,7 +108,7 @@ def follow_whole(
             elif user[MARKS] & ADRIFT:
                 wrong = LOST_BEFORE
             else:
-                wrong = _check(rules, windows, desk, strip, book, events, verdicts, count)
+                wrong = _check(rules, windows, desk, strip, slate, book, events, verdicts, count)
         verdict[WRONG] |= wrong
         if user[MARKS] & ADRIFT:
             _mark(strip, verdicts, 1, count, NOT_FOLLOWED)
@@ -173,6 +176,7 @@ def _check(
     windows: Windows,
     desk: Desk,
     strip: Strip,
+    slate: Slate,
     book: Book,
     events: Integers,
     verdicts: Integers,
@@ -190,6 +194,9 @@ def _check(
     if user[MARKS] & STOPPED:
         user[MARKS] |= ADRIFT
         return AFTER_STOP
+    if windows.cut.dual:
+        take_places(rules, user, count)
+        return check_dual(rules, windows, desk, strip, slate, book, events, verdicts, count, drift)
     state = judge_window(rules, windows, user, drift)
     take_places(rules, user, count)
     if events[first, OUTCOME] == FORECAST:

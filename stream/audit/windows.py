@@ -4,6 +4,7 @@ its end are held back until the rest comes.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from stream.audit.book import (
     events_of,
     new_verdicts,
 )
+from stream.audit.dual_prices import Slate, new_slate
 from stream.audit.places import unpacked
 from stream.audit.records import ID_BYTES, Parsed
 from stream.audit.window_book import COUNT, ROLLED, WAITS, Windows, grown_opened, new_opened, new_strip
@@ -51,9 +53,16 @@ def rows_of(parsed: Parsed, which: Integers) -> Rows:
     return Rows(events_of(*columns, *unpacked(parsed.place[which])), parsed.offset[which], parsed.id[which])
 
 
+@lru_cache(maxsize=1)
+def _slate_of(symbols: int, longest: int) -> Slate:
+    """Shared by all partitions: one window is worked out at a time."""
+    return new_slate(symbols, longest)
+
+
 class WindowFollower:
     def __init__(self, rules: Rules, windows: Windows) -> None:
         states, symbols = windows.law.start.shape[0], windows.law.begin.shape[0] - 1
+        self._slate = _slate_of(symbols, windows.cut.events if windows.cut.dual else 0)
         self._rules, self._windows = rules, windows
         self._strip, self._opened = new_strip(states, symbols), new_opened(0, states)
         self._left: Rows | None = None
@@ -63,14 +72,15 @@ class WindowFollower:
         if self._windows.cut.natural:
             verdicts = new_verdicts(rows.offsets.shape[0])
             self._make_room(book)
-            everything = (self._rules, self._windows, desk, self._strip, book, self._opened)
-            follow_open(*everything, rows.events, verdicts)
+            natural = (self._rules, self._windows, desk, self._strip, book, self._opened)
+            follow_open(*natural, rows.events, verdicts)
             return rows, verdicts
         if self._left is not None:
             rows = rows.after(self._left)
         rows = rows.only(np.argsort(rows.events[:, USER], kind="stable"))
         verdicts = new_verdicts(rows.offsets.shape[0])
-        follow_whole(self._rules, self._windows, desk, self._strip, book, rows.events, verdicts, final)
+        everything = (self._rules, self._windows, desk, self._strip, self._slate, book)
+        follow_whole(*everything, rows.events, verdicts, final)
         waits = verdicts[:, WRONG] == WAITS
         self._left = rows.only(waits)
         return rows.only(~waits), verdicts[~waits]

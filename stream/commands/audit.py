@@ -21,7 +21,7 @@ from stream.audit.report import tell
 from stream.audit.task import task_of
 from stream.commands.report import errors_told, say_json
 from stream.engine.connection import connection_of
-from stream.errors import ModelRefused, StateRefused
+from stream.errors import ModelRefused
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
 
@@ -45,13 +45,6 @@ def audit_command(
     """
     with errors_told(as_json=as_json):
         settings = load_settings(config)
-        if settings.window is not None and settings.window.order == "whole":
-            raise StateRefused(
-                "Windows of order whole cannot be audited yet.",
-                where=str(config),
-                why="the auditor does not work out channels over sequences of values",
-                fix="use order: bisect where an audit is needed; what was told is counted in the belief topic",
-            )
         if brokers:
             settings = settings.model_copy(
                 update={"kafka": settings.kafka.model_copy(update={"brokers": tuple(brokers)})}

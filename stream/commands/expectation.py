@@ -18,6 +18,7 @@ from beliefs.distance import EQUAL, Distance, cost
 from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.coins import keystream
+from mechanisms.sequence.dual_prices import ROUNDS
 from stream.policy import FORECAST, RELEASED, Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
 from stream.state import codes_of, head_words, new_users
@@ -34,6 +35,8 @@ MOST_MOVES: Final = 100_000
 _VALUES: Final = hashlib.sha256(b"sottovoce explain: values").digest()
 _COINS: Final = hashlib.sha256(b"sottovoce explain: coins").digest()
 _LARGEST_UNIT: Final = 2.0**53
+_FEWEST_USERS: Final = 4
+_MOST_PAIRS: Final = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +87,23 @@ def one_day(promise: Promised, chain: Chain, events_per_day: int) -> Expectation
 def _users(chain: Chain, steps: int) -> int:
     """As many users as a second or so of work allows: a step costs about as much as the chain has transitions."""
     work = 40_000_000 // (steps * (400 + int(chain.data.shape[0]) + 8 * int(chain.tail.shape[0])))
-    return max(4, min(MOST_USERS, work))
+    return max(_FEWEST_USERS, min(MOST_USERS, work))
+
+
+def _most_events(windows: WindowRules | None, symbols: int) -> int:
+    """Windows through one channel take long: a second or so of work, in pairs of sequences that are looked at."""
+    if windows is None or not windows.dual:
+        return MOST_USERS * MOST_EVENTS_OF_A_DAY
+    pairs = ROUNDS * int(symbols ** (2 * windows.events))
+    return windows.events * max(_FEWEST_USERS, _MOST_PAIRS // pairs)
 
 
 def _simulate(promise: Promised, chain: Chain, steps: int, spacing: int) -> Expectation:
     policy = promise.policy
+    most = _most_events(promise.windows, chain.symbols)
+    steps = min(steps, max(most // _FEWEST_USERS, 1))
     reached = np.concatenate([[0], np.cumsum(_moves(policy, steps, spacing))]).astype(np.int64)
-    users = _users(chain, int(reached[-1]) + 1)
+    users = min(_users(chain, int(reached[-1]) + 1), most // steps)
     values = chain.symbol_of[_states(chain, users, _numbers(policy, steps, spacing))[:, reached]]
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))

@@ -8,6 +8,7 @@ from typing import Any
 
 from beliefs.model_file import Model
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from mechanisms.contract import design_units
 from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
@@ -19,6 +20,7 @@ from stream.opening import Opened, belief_floor, least_belief, open_pipeline
 from stream.promise import Promise, apart_units
 from stream.settings.kinds import Sliding
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
+from stream.windows.dual import Sequences
 
 
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
@@ -113,7 +115,7 @@ def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "window_events": settings.budget.sliding,
         "when_spent": settings.budget.when_spent,
         "full_releases_per_window": policy.budget // policy.epsilon if policy.budget < INFINITE else None,
-        "release_window": None if settings.window is None else _window(settings.window),
+        "release_window": None if settings.window is None else _window(settings.window) | _kept(opened.promise),
         "events_per_day": events_per_day,
         "warnings": list(opened.warnings),
     }
@@ -127,6 +129,19 @@ def _window(window: WindowSettings) -> dict[str, Any]:
         "order": window.order,
         "deadline_ms": deadline,
     }
+
+
+def _kept(promise: Promise) -> dict[str, Any]:
+    """Where a window goes through one channel: what a new user's first one keeps, and the most that any could. It
+    depends on the model, and is left out where several models serve.
+    """
+    if promise.windows is None or not promise.windows.dual or promise.segments is not None:
+        return {}
+    policy = promise.policy
+    epsilon = (policy.epsilon - policy.shift) / UNITS_PER_NAT
+    units = design_units(policy.epsilon, 0, policy.shift)
+    value = Sequences(promise.chain, promise.windows.events).value(units, epsilon)
+    return {"kept": value.agreement, "kept_at_most": value.most, "gap_at_most": value.gap}
 
 
 def _record(opened: Opened) -> dict[str, Any]:

@@ -165,6 +165,12 @@ def _window_lines(window: Mapping[str, Any], single: Mapping[str, Any]) -> Itera
         f"values a window a value waits {single['wait_ms'] / 1000:.3g} s on average at the rate that is assumed below; "
         "order: natural would release each at once and keep less"
     )
+    if window["order"] == "dual":
+        yield (
+            f"a new user's first window keeps {_percent(window['kept'])} of its values, and no mechanism under the "
+            f"same bound keeps more than {_percent(window['kept_at_most'])}: it is at most "
+            f"{_percent(window['gap_at_most'])} below the best (certified)"
+        )
     yield "a late event joins the window that its user has reached; at shutdown windows stay open and go on later"
 
 
@@ -245,7 +251,8 @@ def _expected(facts: Mapping[str, Any]) -> str:
             "among those computed"
         )
         yield (
-            f"a user's first day of {facts['events_per_day']} events: {_percent(day['released'])} are released, "
+            f"a user's first day of {facts['events_per_day']} events{_part(facts)}: "
+            f"{_percent(day['released'])} are released, "
             f"{_percent(day['forecast'])} forecast, {_percent(day['suppressed'])} suppressed; "
             f"agreement {_percent(day['agreement'])}; "
             f"leakage {_nats(day['upper_per_user'])} upwards, {_nats(day['lower_per_user'])} downwards"
@@ -257,6 +264,11 @@ def _expected(facts: Mapping[str, Any]) -> str:
         )
 
     return _section("What to expect", lines())
+
+
+def _part(facts: Mapping[str, Any]) -> str:
+    events = facts["day"]["events"] // facts["day"]["users"]
+    return "" if events >= facts["events_per_day"] else f", of which the first {events} were computed"
 
 
 def _warnings(facts: Mapping[str, Any]) -> str:

@@ -192,9 +192,9 @@ def _window_fits(collector: Collector) -> None:
     if collector.values.get("window.events") is None:
         return
     name, order = collector.values.get("mechanism.name"), collector.values.get("window.order")
-    if name == "near" and order == "whole":
+    if name == "near" and order == "dual":
         fix = "write order: bisect; a channel for the whole sequence counts wrong values, whatever their distance"
-        collector.add(("mechanism", "name"), "near in whole windows", "optimal in whole windows", fix)
+        collector.add(("mechanism", "name"), "near in dual windows", "optimal in dual windows", fix)
     elif name not in (None, "optimal", "near"):
         fix = "write name: optimal, or remove window; the window of published_crr keeps no bound at all"
         collector.add(("mechanism", "name"), f"{name} in windows", "optimal or near in windows", fix)

@@ -166,10 +166,10 @@ class WindowSettings(Section):
         default=None,
         description="a window also ends where the user's event time enters the next stretch of this length",
     )
-    order: Literal["bisect", "natural", "whole"] = Field(
+    order: Literal["bisect", "natural", "dual"] = Field(
         default="bisect",
         description="bisect: values wait for their window's end; natural: each is released at once, and less is kept; "
-        "whole: as bisect, by one channel for the whole sequence, for at most 256 sequences",
+        "dual: as bisect, by one channel for the whole sequence, nearly the best there is, for at most 1300 sequences",
     )
     deadline: Deadline | None = Field(
         default=None,

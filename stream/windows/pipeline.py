@@ -257,7 +257,7 @@ def step_of(promise: Promise, bench: Bench) -> WindowStep:
     """The windows of the users of one model."""
     if promise.windows is None:
         raise ValueError("the settings have no windows")
-    return WindowStep(promise.policy, promise.chain, promise.windows.back, bench, whole=promise.windows.whole)
+    return WindowStep(promise.policy, promise.chain, promise.windows.back, bench, longest=promise.windows.at_once)
 
 
 def _stacked(heads: list[Integers], words: int) -> Heads:

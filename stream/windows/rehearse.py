@@ -47,7 +47,7 @@ def rehearse(
     )
     waits = np.zeros(count, dtype=np.int64)
     bench = new_bench(states, int(chain.symbol_of.max()) + 1, distance, listed=policy.listed > 0)
-    step, windows = WindowStep(policy, chain, rules.back, bench, whole=rules.whole), 0
+    step, windows = WindowStep(policy, chain, rules.back, bench, longest=rules.at_once), 0
     row = codes_of(states, policy.listed), head_words(policy.interval > 0, policy.sliding)
     order = np.argsort(events.slot, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(events.slot[order])) + 1):

@@ -37,7 +37,7 @@ from stream import drift as drifts
 from stream.policy import FORECAST, RELEASED, SPENT_DRAW, SPENT_STOP, SUPPRESSED, Bench, Policy
 from stream.recall import charge_user, keep_belief, open_budget_window, predict_user, take_steps
 from stream.state import STOPPED, Codes, Word, seal
-from stream.windows.whole import Sequences, Sides
+from stream.windows.dual import Sequences, Sides
 
 # The words of an offset's coins that windows use; the first two belong to single releases.
 COIN_OF_STRANGER, COIN_OF_CHANNEL, COIN_OF_WINDOW = 2, 3, 4
@@ -77,11 +77,11 @@ class WindowStep:
     """The windows of one pipeline. It holds scratch space and plans, nothing that outlives a call."""
 
     def __init__(
-        self, policy: Policy, chain: ChainArrays, back: ChainArrays, bench: Bench, *, whole: bool = False
+        self, policy: Policy, chain: ChainArrays, back: ChainArrays, bench: Bench, *, longest: int = 0
     ) -> None:
-        """`whole`: the values of a window go through one channel for their sequence, and not one after the other."""
+        """`longest`: unless 0, windows of up to so many values go through one channel for their sequence."""
         self._policy, self._chain, self._bench = policy, chain, bench
-        self._sequences = Sequences(chain) if whole else None
+        self._sequences = Sequences(chain, longest) if longest else None
         self._states = chain.start.shape[0]
         nearby = nearby_of(bench.work)
         self._tools = new_tools(chain, back, None if nearby is None else nearby.distance)

@@ -113,7 +113,7 @@ def windows_in(outcome: list[int], events: int, *, natural: bool) -> list[tuple[
     return windows
 
 
-@pytest.mark.parametrize("order", ["bisect", "natural", "whole"])
+@pytest.mark.parametrize("order", ["bisect", "natural", "dual"])
 @pytest.mark.parametrize(("length", "events"), [(3, 2), (3, 7), (4, 4), (1, 5), (5, 12)])
 @pytest.mark.parametrize("when_spent", [SPENT_FORECAST, SPENT_SUPPRESS])
 def test_all_windows_that_meet_any_stretch_tell_at_most_the_budget_together(
@@ -121,7 +121,7 @@ def test_all_windows_that_meet_any_stretch_tell_at_most_the_budget_together(
 ) -> None:
     """Also where the stretch begins or ends in the middle of a window."""
     chain = sticky_chain(3)
-    rules = WindowRules(length, 0, order == "natural", 1 << 40, reversed_arrays(chain), order == "whole")
+    rules = WindowRules(length, 0, order == "natural", 1 << 40, reversed_arrays(chain), order == "dual")
     policy, count = policy_of(budget=BUDGET, sliding=events, when_spent=when_spent), 200
     happened = events_of(count, 1, 3)
     releases = rehearse(policy, rules, chain_arrays(chain), happened, keystream(bytes(32), 0, count)).releases

@@ -172,6 +172,17 @@ def test_explain_says_what_a_window_promises_and_what_waiting_buys(house: Path, 
     assert single["upper_per_user"] <= 20.0 < alone["upper_per_user"]
 
 
+def test_explain_says_how_near_a_window_is_to_the_best(house: Path) -> None:
+    path = change(house, "budget:", "window: {events: 4, order: dual}\nbudget:")
+    window = json.loads(run("explain", path, "--events-per-day", 2880, "--json").stdout)["release_window"]
+    assert 1 / 3 < window["kept"] <= window["kept_at_most"] <= 1.0
+    assert window["gap_at_most"] == pytest.approx(1.0 - window["kept"] / window["kept_at_most"])
+    assert window["gap_at_most"] < 0.02
+    told = run("explain", path, "--events-per-day", 2880).stdout.replace("\n    ", " ")
+    assert f"at most {100 * window['gap_at_most']:.1f} % below the best (certified)" in told
+    assert "a user's first day of 2880 events, of which the first " in told
+
+
 def test_windows_that_their_deadline_ends_are_expected_to_be_short(house: Path) -> None:
     path = change(house, "budget:", "window: {events: 5, deadline: 10s}\nbudget:")
     single = json.loads(run("explain", path, "--events-per-day", 2880, "--json").stdout)["single"]

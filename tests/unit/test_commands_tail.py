@@ -59,11 +59,11 @@ def test_windows_beside_a_tail_are_explained(house: Path, order: str) -> None:
     assert "one window makes no sequence of its values" in " ".join(explained.stdout.split())
 
 
-def test_whole_windows_beside_a_tail_are_refused(house: Path) -> None:
-    settings(house, "", "window: {events: 1, order: whole}\n")
+def test_dual_windows_beside_a_tail_are_refused(house: Path) -> None:
+    settings(house, "", "window: {events: 1, order: dual}\n")
     refused = run("validate", house / "c.yaml")
     assert refused.exit_code == EXIT_REFUSED
-    assert "whole windows beside a model with a tail" in " ".join(refused.stderr.split())
+    assert "dual beside a model with a tail" in " ".join(refused.stderr.split())
 
 
 def test_a_list_without_a_tail_is_refused(house: Path) -> None:

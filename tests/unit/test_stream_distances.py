@@ -141,11 +141,11 @@ def test_windows_of_what_is_near_are_explained(tmp_path: Path, order: str) -> No
     assert max(facts["single"]["upper_per_event"], facts["single"]["lower_per_event"]) <= 1.0
 
 
-def test_whole_windows_look_at_no_distance(tmp_path: Path) -> None:
+def test_dual_windows_look_at_no_distance(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationRefused) as caught:
-        pipeline(tmp_path, NUMBERS, "absolute", more="window: {events: 2, order: whole}\n")
+        pipeline(tmp_path, NUMBERS, "absolute", more="window: {events: 2, order: dual}\n")
     (problem,) = caught.value.problems
-    assert (problem.path, problem.found) == ("mechanism.name", "near in whole windows")
+    assert (problem.path, problem.found) == ("mechanism.name", "near in dual windows")
 
 
 def test_other_mechanisms_have_no_windows(tmp_path: Path) -> None:
