@@ -18,8 +18,6 @@ from beliefs.contexts import Context
 from beliefs.model_file import serialise, serialise_contexts
 
 VALUES = ("still", "walking", "running", "cycling")
-TOGETHER = "whole"
-"""The order of windows whose values go through one channel for their sequence."""
 SETTINGS = """\
 version: 1
 pipeline: {{name: {name}}}
@@ -57,7 +55,6 @@ class Kind:
     follows: str = ""
     window: str = ""
     on_disk: bool = False
-    is_audited: bool = True
 
     @property
     def settings(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 from broker import Broker
-from fault_kinds import EVERYDAY, TOGETHER, Kind, remembering, walk_on, with_tail
+from fault_kinds import EVERYDAY, Kind, remembering, walk_on, with_tail
 from fault_stage import Say, a_stage, assert_stops, assert_whole, teller, under_load
 from fault_storm import assert_all_released, one_kill, storm
 
@@ -24,9 +24,8 @@ KINDS: dict[str, Kind] = {
     "cells joined, on the globe": walk_on(11, 12, names=("lat", "lon"), distance="haversine"),
     "cells, in a plane": walk_on(4, 5, names=None, distance="euclidean"),
     "tail": with_tail(300, listed=40),
-    "windows of one channel": replace(
-        EVERYDAY, window=f"{{events: 3, stretch: 20s, deadline: 1s, order: {TOGETHER}}}", is_audited=False
-    ),
+    "windows over a longer memory": replace(remembering(), window="{events: 3, stretch: 20s, deadline: 1s}"),
+    "windows of one channel": replace(EVERYDAY, window="{events: 3, stretch: 20s, deadline: 1s, order: dual}"),
 }
 
 

@@ -266,10 +266,10 @@ def test_windows_beside_a_longer_memory_are_explained(house: Path, clock: str, o
 def test_whole_windows_beside_a_longer_memory_are_refused(house: Path, clock: str, kind: str) -> None:
     with_clock(house, clock)
     text = (house / "c.yaml").read_text(encoding="utf-8")
-    (house / "c.yaml").write_text(f"{text}window: {{events: 2, order: whole}}\n", encoding="utf-8")
+    (house / "c.yaml").write_text(f"{text}window: {{events: 2, order: dual}}\n", encoding="utf-8")
     refused = run("validate", house / "c.yaml")
     assert refused.exit_code == EXIT_REFUSED
-    assert f"whole windows beside a model {kind}" in " ".join(refused.stderr.split())
+    assert f"dual beside a model {kind}" in " ".join(refused.stderr.split())
 
 
 def test_windows_over_too_many_steps_are_refused(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
