@@ -59,8 +59,7 @@ async def assert_all_released(stage: Stage, *workers: FaultWorker) -> Recount:
     assert (counted.inputs, counted.suppressed) == (stage.feeder.fed, 0)
     assert counted.released > 0
     assert counted.dead_lettered > 0
-    if stage.kind.is_audited:
-        await assert_audited(stage, workers[0], counted)
+    await assert_audited(stage, workers[0], counted)
     return counted
 
 
