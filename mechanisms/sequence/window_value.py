@@ -52,7 +52,7 @@ class _Evidence:
     """What the releases so far say about each position in the world of tails."""
 
     def __init__(self, chain: Chain, length: int) -> None:
-        require(not chain.has_tail, "a chain without a tail")
+        require(not chain.has_tail and chain.size == chain.symbols, "a chain of first order without a tail")
         self._matrix = np.zeros((chain.size, chain.size))
         self._matrix[np.repeat(np.arange(chain.size), np.diff(chain.indptr)), chain.indices] = chain.data
         self._start = chain.start
