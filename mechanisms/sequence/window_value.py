@@ -52,7 +52,8 @@ class _Evidence:
     """What the releases so far say about each position in the world of tails."""
 
     def __init__(self, chain: Chain, length: int) -> None:
-        require(not chain.has_tail and chain.phases == 1, "a chain without a tail and phases")
+        first_order = chain.size == chain.symbols and chain.phases == 1 and not chain.has_tail
+        require(first_order, "a chain of first order without a tail and phases")
         self._matrix = np.zeros((chain.size, chain.size))
         self._matrix[np.repeat(np.arange(chain.size), np.diff(chain.indptr)), chain.indices] = chain.data
         self._start = chain.start

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from audit_windows import ORDERS, WINDOWS, drawn_at, first, other, place_of, with_place
 from audit_world import Run, add_to_word, codes, differing, is_forecast, run, value_of, with_value
-from context_models import law_of
+from context_models import DETOUR, law_of
 from tail_models import zipf_chain
 from test_audit_listed import model_of
 from test_audit_memory import remembering
@@ -191,3 +191,15 @@ def test_a_drawn_forecast_that_no_stranger_can_take_is_found(step: str) -> None:
     for i in whose:
         log[i] = with_value(log[i], "act0")
     assert codes(finished) == ({"not_likeliest"} if step == "event" else set())
+
+
+@ORDERS
+@pytest.mark.parametrize("step", ["event", "1s"])
+def test_it_agrees_where_a_mass_was_too_small_between_two_steps(order: str, step: str) -> None:
+    """Inside of a window, too, nothing possible is lost as a zero: the drift is unknown from then on."""
+    model = model_of(DETOUR)
+    windows = f"{{events: 5, order: {order}}}"
+    finished = run(5, events=300, users=12, model=model, step=step, most=3, nats="unlimited", windows=windows)
+    states = [one.value or b"" for one in finished.states() if (one.key or b"")[:1] == b"u"]
+    assert any(row[60:64] == b"\xff" * 4 for row in states)
+    assert_agrees(finished)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from context_models import law_of, random_contexts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tail_models import zipf_chain
 
 from beliefs.chain import Chain
-from beliefs.checks import Invalid
+from beliefs.checks import Invalid, InvariantBroken
+from beliefs.contexts import chain_of
 from mechanisms.contract import new_workspace
 from mechanisms.sequence import window_value as windows
 from mechanisms.sequence.optimal_value import optimal_accuracy
@@ -149,3 +153,12 @@ def test_windows_that_cannot_be_visited_are_refused(monkeypatch: pytest.MonkeyPa
         window_value(sticky(4), 8, 3.0, delay=True)
     with pytest.raises(Invalid, match="1 or more"):
         window_value(sticky(2), 0, 1.0, delay=True)
+
+
+def test_chains_of_which_it_knows_nothing_are_refused() -> None:
+    """Their states are not their values, or they lead to more states than they name: its numbers would be others'."""
+    start, laws = random_contexts(random.Random(2), 2, 3, 0.1)
+    remembering = chain_of(start, {**laws, (0, 0, 1): law_of([0.5, 0.5])})
+    for chain in (remembering, zipf_chain(3)):
+        with pytest.raises(InvariantBroken):
+            window_value(chain, 2, 1.0, delay=True)
