@@ -25,6 +25,7 @@ from stream.protocol.effects import BlockReport, Effects, only_offset
 from stream.protocol.inputs import NOTHING, InputBlock, joined
 from stream.protocol.limits import LaneLimits, wall_clock_ms
 from stream.protocol.observer import Observer
+from stream.protocol.pace import Pace
 from stream.protocol.ports import Block, Outgoing, Pipeline, Producer, UserStore
 from stream.protocol.publish import Topics, publish
 
@@ -73,6 +74,7 @@ class Lane:
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
         self._began = -limits.pause_seconds
+        self._pace = Pace(limits)
 
     def write_control(self, control: bytes) -> None:
         """Put this control record into the next transaction."""
@@ -211,7 +213,7 @@ class Lane:
         behind the last record a whole block ends where the consumer stands.
         """
         count = self._waiting_records
-        limit = min(count, self._limits.max_block_records)
+        limit = min(count, self._pace.records)
         if self._waiting_bytes > self._limits.max_block_bytes:
             limit = min(limit, max(1, count * self._limits.max_block_bytes // self._waiting_bytes))
         taken: list[InputBlock] = []
@@ -232,6 +234,7 @@ class Lane:
         started = self._clock()
         self._observer.block_started(self.partition, len(records))
         effects = self._pipeline.prepare(records, self._store)
+        self._pace.took(len(records), self._clock() - started)
         effects.next_offset = next_offset
         await self._commit(records, effects, max(0, int(records.timestamps[-1])), {}, started)
 

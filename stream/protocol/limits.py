@@ -19,6 +19,9 @@ class LaneLimits:
     brokers and us some milliseconds of work whatever is in it, so without a pause a thousand events a second would
     keep both as busy as a hundred thousand. For the same reason overdue windows are closed at most every
     `closing_pause_seconds`.
+
+    Carrying out a block of a slow mechanism is to take no longer than `block_seconds` (`pace.py`); before it is known
+    how long one takes, a block has at most `first_block_records`.
     """
 
     max_block_records: int = 4_000
@@ -29,3 +32,5 @@ class LaneLimits:
     pause_seconds: float = 0.01
     hurry_records: int = 1_000
     closing_pause_seconds: float = 0.25
+    block_seconds: float = 0.1
+    first_block_records: int = 250

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_processes import BenchFailure
+from bench_traffic import Load
 
 HERE = Path(__file__).resolve().parent
 QUIX_PACKAGES = ("quixstreams==3.28.1",)
@@ -48,6 +49,8 @@ class Contestant:
     command: Callable[[Heat], list[str]]
     alphabet_size: int = 10
     prefix: int | None = None
+    load: Load | None = None
+    """What it reads instead of the events of an alphabet."""
     count_of: Callable[[Any], int] | None = None
 
 

@@ -20,6 +20,7 @@ from bench_contestants import (
     kafka_streams_command,
     quix_command,
 )
+from bench_many import clicks, places
 from bench_processes import BenchFailure
 from bench_sottovoce import sottovoce, sottovoce_windows
 
@@ -50,6 +51,8 @@ def entrants(letters: Sequence[str], cache: Path) -> dict[str, Contestant]:
         "w10": lambda: sottovoce_windows(10, "bisect"),
         "w100": lambda: sottovoce_windows(100, "bisect"),
         "z100": lambda: sottovoce_windows(100, "natural"),
+        "g10000": places,
+        "k41270": clicks,
     }
     unknown = [letter for letter in letters if letter not in known]
     if unknown:

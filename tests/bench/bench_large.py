@@ -17,9 +17,9 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from step_help import Run, events_of, part, policy_of
@@ -31,21 +31,24 @@ from mechanisms.contract import DRIFT_UNITS_PER_NAT, DRIFT_UNKNOWN
 from stream.policy import Events
 from stream.state import codes_of, drift_of, row_bytes
 
-_ITEMS = 41_270
+Integers = NDArray[np.int64]
+
+ITEMS = 41_270
 _USERS = 50
 _WARM = 2 * _USERS
 
 
-def true_values(chain: Chain, events: Events, seed: int = 5) -> np.ndarray[Any, np.dtype[np.int64]]:
+def true_values(chain: Chain, slot: Integers, seed: int = 5) -> Integers:
     """Paths of the chain, one for each user."""
     source = np.random.default_rng(seed)
-    reached, values = np.full(_USERS, -1), np.zeros(events.slot.shape[0], dtype=np.int64)
+    reached, values = np.full(int(slot.max()) + 1, -1), np.zeros(slot.shape[0], dtype=np.int64)
     first, tail = np.cumsum(chain.start), np.cumsum(chain.tail)
-    for i, user in enumerate(events.slot.tolist()):
+    left = chain.left if chain.has_tail else np.zeros(chain.size)
+    for i, user in enumerate(slot.tolist()):
         point, state = source.random(), int(reached[user])
         if state < 0:
             place = np.searchsorted(first, point * first[-1], side="right")
-        elif point < chain.left[state]:
+        elif point < left[state]:
             place = np.searchsorted(tail, source.random() * tail[-1], side="right")
         else:
             columns, masses = chain.named(state)
@@ -93,7 +96,7 @@ def of_clicks(folder: Path, size: int, reach: int, count: int, epsilon: float) -
 def of_zipf(size: int, reach: int, named: int, count: int, epsilon: float) -> str:
     chain = zipf_chain(size, named=named, reach=reach)
     events = events_of(_WARM + count, _USERS, size)
-    return line_of(chain, events._replace(symbol=true_values(chain, events)), _USERS, reach, epsilon)
+    return line_of(chain, events._replace(symbol=true_values(chain, events.slot)), _USERS, reach, epsilon)
 
 
 def line_of(chain: Chain, events: Events, users: int, reach: int, epsilon: float) -> str:
@@ -127,8 +130,8 @@ def main() -> None:
     for reach, named in ((1_500, 6), (1_500, 12), (chosen.values, 6), (chosen.values, 12)):
         print(of_zipf(chosen.values, min(reach, chosen.values), named, chosen.events, chosen.epsilon), flush=True)
     folder = os.environ.get("SOTTOVOCE_DATA")
-    for reach in (1_900, _ITEMS) if folder else ():
-        print(of_clicks(Path(str(folder)), _ITEMS, reach, chosen.events, chosen.epsilon), flush=True)
+    for reach in (1_900, ITEMS) if folder else ():
+        print(of_clicks(Path(str(folder)), ITEMS, reach, chosen.events, chosen.epsilon), flush=True)
 
 
 if __name__ == "__main__":

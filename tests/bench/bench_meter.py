@@ -23,7 +23,7 @@ from bench_processes import BenchFailure, Child, cpu_seconds_of
 
 LOOK_EVERY_SECONDS = 0.05
 SETTLED_AFTER_SECONDS = 1.5
-STALLED_AFTER_SECONDS = 60.0
+STALLED_AFTER_SECONDS = 180.0
 READ_BACK_RECORDS = 20_000
 
 Progress = Callable[[int], None]

@@ -32,14 +32,21 @@ class Race:
         self._note = note
         self._heats = 0
 
-    async def fill(self, alphabet_size: int) -> None:
-        """The raw topic of one alphabet, shared by all its contestants."""
-        task = self._bars.add_task(f"filling {source_topic(alphabet_size)}", total=self._events)
-        await make_topic(self._broker.bootstrap, source_topic(alphabet_size))
-        traffic = draw_traffic(Alphabet(alphabet_size), self._events, USERS)
-        await fill(
-            self._broker.bootstrap, source_topic(alphabet_size), traffic, USERS, lambda n: self._bars.advance(task, n)
-        )
+    async def fill(self, contestants: Sequence[Contestant]) -> None:
+        """The raw topics, each shared by all who read it."""
+        for topic, contestant in {source_topic(each): each for each in contestants}.items():
+            events, load = self._given(contestant), contestant.load
+            task = self._bars.add_task(f"filling {topic}", total=events)
+            await make_topic(self._broker.bootstrap, topic)
+            if load is None:
+                traffic, users = draw_traffic(Alphabet(contestant.alphabet_size), events, USERS), USERS
+            else:
+                traffic, users = load.draw(events), load.users
+            await fill(self._broker.bootstrap, topic, traffic, users, lambda n, task=task: self._bars.advance(task, n))
+
+    def _given(self, contestant: Contestant) -> int:
+        """How many events are in its raw topic."""
+        return self._events if contestant.load is None else min(self._events, contestant.load.events)
 
     async def round(
         self, number: int, contestants: Sequence[Contestant], patience: float, repeats: int
@@ -69,18 +76,19 @@ class Race:
         group = f"bench-{contestant.name}-{self._heats}"
         folder = self._folder / group
         folder.mkdir()
-        heat = Heat(self._broker.bootstrap, source_topic(contestant.alphabet_size), f"{group}-out", group, folder)
-        total = min(self._events, contestant.prefix or self._events)
+        heat = Heat(self._broker.bootstrap, source_topic(contestant), f"{group}-out", group, folder)
+        given = self._given(contestant)
+        total = min(given, contestant.prefix or given)
         task = self._bars.add_task(f"round {number}: {contestant.title}", total=total)
         return await run_heat(
             contestant,
             heat,
-            self._events,
+            given,
             self._broker,
             read_back=number == 1,
             progress=lambda done: self._bars.update(task, completed=done),
         )
 
 
-def source_topic(alphabet_size: int) -> str:
-    return f"raw-{alphabet_size}"
+def source_topic(contestant: Contestant) -> str:
+    return f"raw-{contestant.alphabet_size if contestant.load is None else contestant.load.name}"

@@ -37,10 +37,10 @@ kafka:
 record:
   protect:
     path: $.activity
-  public: [$.battery, $.place, $.steps]
+{distance}  public: [$.battery, $.place, $.steps]
 model: model.json
 mechanism:
-  name: optimal
+  name: {mechanism}
   epsilon: 1.0
 {window}budget:
   nats: 1000000
@@ -61,9 +61,9 @@ def sottovoce(alphabet_size: int) -> Contestant:
     return Contestant(
         f"sottovoce-{alphabet_size}",
         f"sottovoce run, {alphabet_size} values",
-        _command(alphabet_size),
+        command_of(lambda: _model(Alphabet(alphabet_size))),
         alphabet_size,
-        count_of=_step_of,
+        count_of=step_of,
     )
 
 
@@ -71,21 +71,24 @@ def sottovoce_windows(alphabet_size: int, order: str) -> Contestant:
     return Contestant(
         f"sottovoce-{order}-{alphabet_size}",
         f"sottovoce run, {alphabet_size} values, windows of 10, {order}",
-        _command(alphabet_size, f"window: {WINDOWS[order]}\n"),
+        command_of(lambda: _model(Alphabet(alphabet_size)), window=f"window: {WINDOWS[order]}\n"),
         alphabet_size,
         prefix=WINDOWS_PREFIX,
-        count_of=_step_of,
+        count_of=step_of,
     )
 
 
-def _step_of(record: Any) -> int:
+def step_of(record: Any) -> int:
     """A released record says in a header how many events of its user there have been."""
     return int(dict(record.headers)["step"])
 
 
-def _command(alphabet_size: int, window: str = "") -> Callable[[Heat], list[str]]:
+def command_of(model: Callable[[], bytes], **said: str) -> Callable[[Heat], list[str]]:
+    """`said` is what the settings say of window, distance and mechanism."""
+    texts = {"window": "", "distance": "", "mechanism": "optimal", **said}
+
     def command(heat: Heat) -> list[str]:
-        (heat.folder / "model.json").write_bytes(_model(Alphabet(alphabet_size)))
+        (heat.folder / "model.json").write_bytes(model())
         settings = heat.folder / "settings.yaml"
         keys = heat.folder.with_name(f"{heat.group}-keys.json")  # outlives the folder, as a secret store would
         settings.write_text(
@@ -95,7 +98,7 @@ def _command(alphabet_size: int, window: str = "") -> Callable[[Heat], list[str]
                 source=heat.source,
                 sink=heat.sink,
                 keys=keys,
-                window=window,
+                **texts,
             )
         )
         if not keys.exists():

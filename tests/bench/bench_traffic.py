@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,11 +49,21 @@ class Alphabet:
 
 @dataclass(frozen=True)
 class Traffic:
-    """For every event in order: the number of its user and the index of its value."""
+    """For every event in order: the number of its user and the index of its value; and the values as JSON."""
 
-    alphabet: Alphabet
+    texts: Sequence[str]
     users: Integers
     values: Integers
+
+
+@dataclass(frozen=True)
+class Load:
+    """Events of another kind than those of an `Alphabet`: how many there are, and of how many users."""
+
+    name: str
+    events: int
+    users: int
+    draw: Callable[[int], Traffic]
 
 
 def draw_traffic(alphabet: Alphabet, events: int, user_count: int, seed: int = 7) -> Traffic:
@@ -77,7 +87,7 @@ def draw_traffic(alphabet: Alphabet, events: int, user_count: int, seed: int = 7
         now[movers] = np.minimum(moved, alphabet.size - 1)
         values[events_of_turn] = now[movers]
         begin = int(end)
-    return Traffic(alphabet, users, values)
+    return Traffic(alphabet.json_texts, users, values)
 
 
 def user_key(number: int) -> bytes:
@@ -92,7 +102,7 @@ def partition_of_users(user_count: int) -> Integers:
 
 
 def records_of(traffic: Traffic, chosen: Integers) -> Iterator[tuple[bytes, bytes]]:
-    texts = traffic.alphabet.json_texts
+    texts = traffic.texts
     users, values = traffic.users[chosen].tolist(), traffic.values[chosen].tolist()
     for number, user, value in zip(chosen.tolist(), users, values, strict=True):
         battery = 100 - number % 97

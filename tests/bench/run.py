@@ -5,6 +5,7 @@
 contestants:  a bare Faust agent (its first 100,000 events)   b bare aiokafka loop   c Quix Streams
               d0 Kafka Streams as it comes   d Kafka Streams tuned
               e2, e10, e100 sottovoce run with 2, 10, 100 values; w10, w100 in windows of 10, z100 without delay
+              g10000 a walk over 10,000 cells of the globe, released near; k41270 clicks on 41,270 items, 2,000 listed
 stages:       rates    events a second, median of the rounds
               latency  append to committed release at 1,000 events a second and at half of the measured rate
               scale    memory per user, start-up and recovery with 100,000 users
@@ -40,7 +41,7 @@ ROUNDS = 3
 BROKER_HEAP = "1g"
 LOW_PACE = 1_000.0
 DEFAULT_CACHE = Path.home() / ".cache" / "sottovoce" / "bench"
-EVERYONE = "a,b,c,d0,d,e2,e10,e100,w10,w100,z100"
+EVERYONE = "a,b,c,d0,d,e2,e10,e100,w10,w100,z100,g10000,k41270"
 # Those whose output is committed in transactions and who keep users' state: the others have nothing to compare here.
 WITH_STATE_AND_TRANSACTIONS = ("d", "e2", "e10", "e100")
 
@@ -102,8 +103,7 @@ class Bench:
         contestants = list(self._contestants.values())
         with progress_bars() as bars:
             race = Race(broker, folder, self._arguments.events, bars, self._note)
-            for alphabet_size in sorted({contestant.alphabet_size for contestant in contestants}):
-                await race.fill(alphabet_size)
+            await race.fill(contestants)
             for number in range(1, self._arguments.rounds + 1):
                 self._results += await race.round(
                     number, contestants, self._arguments.patience, self._arguments.repeats

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import pytest
 from protocol_fakes import CODEC, TOPICS, CountPipeline, FakeProducer, Told, block, limits_of, steps_of, until
 
 from stream.errors import Fenced, PublishFailed
 from stream.protocol.control import PROGRESS_KEY, decode_progress
+from stream.protocol.effects import Effects
+from stream.protocol.inputs import InputBlock
 from stream.protocol.lane import Lane
 from stream.protocol.limits import LaneLimits
+from stream.protocol.ports import UserStore
 from stream.stores.memory import MemoryStore
 
 
@@ -28,10 +32,10 @@ class Track:
     limits: LaneLimits = field(default_factory=limits_of)
     expected: int = 0
 
-    def lane(self) -> Lane:
+    def lane(self, clock: Callable[[], float] = perf_counter) -> Lane:
         return Lane(
             0, producer=self.producer, pipeline=self.pipeline, store=self.store, topics=TOPICS, observer=self.told,
-            expected=self.expected, limits=self.limits, drained=nothing_waits,
+            expected=self.expected, limits=self.limits, drained=nothing_waits, clock=clock,
         )  # fmt: skip
 
 
@@ -89,6 +93,36 @@ async def test_a_block_has_at_most_so_many_records() -> None:
         await until(lambda: len(track.told.committed) == 3)
     assert [len(part) for part in track.pipeline.blocks] == [4, 4, 2]
     assert track.producer.offsets == [4, 8, 10]
+
+
+class SlowPipeline(CountPipeline):
+    """Each event takes a millisecond of the time that `now` tells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def prepare(self, records: InputBlock, store: UserStore) -> Effects:
+        self.seconds += 0.001 * len(records)
+        return super().prepare(records, store)
+
+
+async def test_slow_events_make_short_blocks() -> None:
+    """A worker is cut off that tells nobody for a session's length that it lives, and each new one would be, too."""
+    slow = SlowPipeline()
+    track = Track(pipeline=slow)
+    lane = track.lane(clock=slow.now)
+    task = asyncio.create_task(lane.run())
+    lane.accept(block(0, 2_000))
+    await until(lambda: sum(map(len, slow.blocks)) == 2_000)
+    lane.close()
+    await task
+    # Adding up milliseconds may be off by a trifle, and 100 of them be a trifle too long.
+    assert {len(part) for part in slow.blocks[1:-1]} <= {99, 100}
+    assert len(slow.blocks[0]) == track.limits.first_block_records
 
 
 async def test_large_records_make_short_blocks() -> None:
