@@ -36,6 +36,8 @@ WHEN_SPENT: Final = {
     "stop": SPENT_STOP,
 }
 
+_CLOSED_TOGETHER: Final = 250
+
 
 @dataclass(frozen=True, slots=True)
 class WindowRules:
@@ -54,6 +56,16 @@ class WindowRules:
     def at_once(self) -> int:
         """How many values go through one channel for their sequence at most; 0 if each goes through its own."""
         return self.events if self.dual else 0
+
+    @property
+    def closed_together(self) -> int:
+        """How many windows may be closed without a pause. A channel for N sequences takes up to some 4e-7 N^2 s, and
+        two seconds are no more than a worker may be silent for.
+        """
+        if not self.dual:
+            return _CLOSED_TOGETHER
+        sequences = int(self.back.start.shape[0]) ** self.events
+        return max(1, min(_CLOSED_TOGETHER, 5_000_000 // sequences**2))
 
     def is_beyond(self, time: int, first: int) -> bool:
         """Whether an event of this time belongs to a later stretch than a window that began at `first`. A late event

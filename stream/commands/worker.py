@@ -122,7 +122,8 @@ def warm_up(job: Job) -> None:
 def plan_of(opened: Opened, connection: Connection) -> Plan:
     settings = opened.settings
     kafka = settings.kafka
-    folder = settings.store.folder
+    folder, windows = settings.store.folder, opened.promise.windows
+    first = LaneLimits().first_block_records
     return Plan(
         pipeline=settings.pipeline.name,
         connection=connection,
@@ -137,6 +138,7 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
         limits=LaneLimits(
             max_block_records=settings.limits.max_block_records,
             room_records=max(LaneLimits().room_records, 2 * settings.limits.max_block_records),
+            first_block_records=first if windows is None else min(first, windows.closed_together),
         ),
     )
 

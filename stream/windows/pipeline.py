@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 
@@ -34,8 +33,6 @@ from stream.windows.deadlines import WindowDeadlines
 from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of, readable_head
 from stream.windows.outbox import Changes, Outbox
 from stream.windows.step import OpenWindow, Told, WindowStep
-
-_CLOSED_AT_ONCE: Final = 250
 
 
 @dataclass(slots=True)
@@ -110,7 +107,7 @@ class WindowPipeline:
         return effects
 
     def prepare_overdue(self, store: UserStore, clock: int) -> Effects | None:
-        overdue = self.deadlines.overdue(clock, _CLOSED_AT_ONCE)
+        overdue = self.deadlines.overdue(clock, self._rules.closed_together)
         users, broken = self._load(store, overdue)
         for key in broken:
             self.deadlines.set(key, None)  # its next event is dead-lettered, and says that the state is unreadable

@@ -13,7 +13,7 @@ from pipeline_help import ACTIVITIES, Line, Record, promise_of, walk, windows_of
 from step_help import policy_of, sticky_chain
 
 from beliefs.chain import Chain
-from beliefs.forward import chain_arrays
+from beliefs.forward import chain_arrays, reversed_arrays
 from beliefs.rounding import budget_units
 from mechanisms.sequence.dual_sequences import (
     last_of_sequences,
@@ -23,6 +23,7 @@ from mechanisms.sequence.dual_sequences import (
     wrong_places,
 )
 from stream.names import EXIT_REFUSED
+from stream.promise import WindowRules
 from stream.state import Word
 from stream.windows.dual import Sequences
 
@@ -121,3 +122,14 @@ def test_too_many_sequences_are_refused(tmp_path) -> None:
     assert told.exit_code == EXIT_REFUSED
     assert "at most 1,300 sequences" in told.stderr
     assert "at most 6 events" in told.stderr
+
+
+@pytest.mark.parametrize(("symbols", "length", "together"), [(2, 2, 250), (2, 8, 76), (6, 4, 2), (36, 2, 2)])
+def test_few_windows_are_closed_together_where_each_takes_long(symbols: int, length: int, together: int) -> None:
+    rules = WindowRules(length, 0, False, 1000, reversed_arrays(sticky_chain(symbols)), True)
+    assert rules.closed_together == together
+
+
+def test_windows_of_single_channels_are_closed_250_at_a_time() -> None:
+    rules = WindowRules(10, 0, False, 1000, reversed_arrays(sticky_chain(36)), False)
+    assert rules.closed_together == 250
