@@ -72,7 +72,7 @@ class PartitionPipeline:
         events = Events(slot=slot, offset=columns.offsets, time=columns.times, symbol=columns.symbols)
         coins = self._door.coins(columns.offsets)
         promise = self._promise
-        watched = None if self._watch is None else self._watch.choose(keys, rows, events, coins)
+        watched = None if self._watch is None else self._watch.choose(slots, rows, events, coins)
         releases = advance(promise.policy, promise.chain, self._bench, rows.heads, rows.codes, events, coins)
         changed = np.unique(slot[releases.outcome != REPLAYED])
         heads, codes = rows.heads[changed], rows.codes[changed]
