@@ -71,7 +71,7 @@ class PartitionPipeline:
         columns = entered.columns
         events = Events(slot=slot, offset=columns.offsets, time=columns.times, symbol=columns.symbols)
         coins = self._door.coins(columns.offsets)
-        watched = None if self.watch is None else self.watch.choose(keys, rows, events, coins)
+        watched = None if self.watch is None else self.watch.choose(slots, rows, events, coins)
         releases = self._carry_out(rows, owners, events, coins)
         changed = np.unique(slot[releases.outcome != REPLAYED])
         heads, codes = rows.heads[changed], rows.codes[changed]

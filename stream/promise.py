@@ -64,7 +64,7 @@ class WindowRules:
         """
         if not self.dual:
             return _CLOSED_TOGETHER
-        sequences = int(self.back.start.shape[0]) ** self.events
+        sequences: int = self.back.start.shape[0] ** self.events
         return max(1, min(_CLOSED_TOGETHER, 5_000_000 // sequences**2))
 
     def is_beyond(self, time: int, first: int) -> bool:

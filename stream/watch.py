@@ -4,14 +4,15 @@ The choice is made from what is settled before any coin of the block is looked a
 steps and keys, and where the block begins and ends. Of the events of a block those are tested whose step is a multiple
 of 16 and that are their user's first of the block, at most 32 of them, or
 fewer where a law has many values. A user is followed whose key has one of the
-smallest CRC-32 among those that this worker has met. That hash is public, and anybody may find out who is followed, or
-choose a key that is: all that is worked out about a followed user, everybody can work out from the released topic.
+smallest CRC-32 among those that this worker has met; to save time they are met at their first block, or else at one
+that they begin with a multiple of 16 events behind them. That hash is public, and anybody may find out who is followed,
+or choose a key that is: all that is worked out about a followed user, everybody can work out from the released topic.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
@@ -65,14 +66,15 @@ class Following:
         """Keys of this hash or a larger one are not admitted."""
         return -self._largest_first[0][0] if len(self._largest_first) == self.most else 1 << 32
 
-    def wanted(self, partition: int, keys: Sequence[bytes]) -> list[int]:
-        """The numbers of those keys whose users are followed or would be admitted."""
+    def wanted(self, partition: int, slots: Mapping[bytes, int], considered: Iterable[bytes]) -> list[int]:
+        """The slots of those users who are followed already, and of those considered who would be admitted."""
         if not self.most:
             return []
-        limit, places = self.limit, self._places
-        found = [(h, i) for i, key in enumerate(keys) if (h := crc32(key)) <= limit]
-        found = [(h, i) for h, i in found if h < limit or (partition, keys[i]) in places]
-        return sorted(i for _, i in heapq.nsmallest(self.most, found))
+        found = {slots[key] for at, key in self._places if at == partition and key in slots}
+        limit = self.limit
+        small = [(h, slots[key]) for key in considered if (h := crc32(key)) < limit]
+        found.update(slot for _, slot in heapq.nsmallest(self.most, small))
+        return sorted(found)
 
     def place_of(self, partition: int, key: bytes) -> int | None:
         """Where this user's account is kept."""
@@ -114,10 +116,14 @@ class Watch:
         self._following, self._partition = following, partition
         self._most = most_in_a_block(policy, symbols)
 
-    def choose(self, keys: Sequence[bytes], rows: Loaded, events: Events, coins: Coins) -> Watched | None:
-        """To be called before the block is carried out; `events.slot` numbers the keys, and each has an event."""
-        tested = np.flatnonzero(rows.heads[:, Word.STEPS] % EVERY == EVERY - 1)[: self._most]
-        followed = np.array(self._following.wanted(self._partition, keys), dtype=np.int64)
+    def choose(self, slots: Mapping[bytes, int], rows: Loaded, events: Events, coins: Coins) -> Watched | None:
+        """To be called before the block is carried out; `events.slot` numbers the keys in the order of `slots`, and
+        each has an event.
+        """
+        keys, behind = list(slots), rows.heads[:, Word.STEPS] % EVERY
+        tested = np.flatnonzero(behind == EVERY - 1)[: self._most]
+        considered = [keys[slot] for slot in np.flatnonzero(behind == 0).tolist()] if self._following.most else []
+        followed = np.array(self._following.wanted(self._partition, slots, considered), dtype=np.int64)
         if not (tested.size or followed.size) or not events.slot.size:
             return None
         count = events.slot.shape[0]
@@ -128,12 +134,12 @@ class Watch:
         is_tested = np.zeros(count, dtype=np.bool_)
         is_tested[first[tested]] = True
         chosen = np.flatnonzero(is_tested | is_followed[events.slot])
-        slots, local = np.unique(events.slot[chosen], return_inverse=True)
-        spare = np.append(slots, slots[0])  # one row more, for scratch
+        users, local = np.unique(events.slot[chosen], return_inverse=True)
+        spare = np.append(users, users[0])  # one row more, for scratch
         return Watched(
-            followed=[keys[slot] if is_followed[slot] else None for slot in slots.tolist()],
+            followed=[keys[slot] if is_followed[slot] else None for slot in users.tolist()],
             heads=rows.heads[spare],
-            codes=rows.codes[slots],
+            codes=rows.codes[users],
             events=Events(local.astype(np.int64), *(column[chosen] for column in events[1:])),
             coins=coins[chosen],
             tested=is_tested[chosen],

@@ -42,8 +42,8 @@ class Watched:
         run, coins = self.run, coins_of(KEY, events.offset)
         users, slot = np.unique(events.slot, return_inverse=True)
         rows = Loaded(run.heads[users], run.codes[users], np.ones(users.shape[0], dtype=np.bool_))
-        keys = [b"user-%d" % user for user in users.tolist()]
-        watched = self.watch.choose(keys, rows, events._replace(slot=slot), coins)
+        slots = {b"user-%d" % user: i for i, user in enumerate(users.tolist())}
+        watched = self.watch.choose(slots, rows, events._replace(slot=slot), coins)
         releases = run.block(events)
         if watched is not None:
             self.witness.look(0, watched)

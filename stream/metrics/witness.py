@@ -2,7 +2,7 @@
 releases about a few users tell together.
 
 Both take public quantities only, and neither is waited for: a block is committed before it is looked at. Accounts are
-renewed one at a time, for a twentieth of the time at most.
+renewed one at a time, for a fiftieth of the time at most.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stream.state import codes_of, head_words, new_users
 from stream.watch import Following, Watched
 from stream.witness import NOBODY, new_pages, new_releases, witness_all
 
-_RESTS: Final = 20
+_RESTS: Final = 50
 """Behind each renewal of an account so many times its length passes without one."""
 
 

@@ -11,7 +11,7 @@ from step_help import Run, coins_of, events_of, part, policy_of, sticky_chain
 
 from stream.policy import Events
 from stream.protocol.ports import Loaded
-from stream.state import Word
+from stream.state import Word, seal
 from stream.step import advance
 from stream.watch import MOST_TESTED, Following, Watch, Watched, most_in_a_block
 
@@ -31,14 +31,17 @@ def test_those_with_the_smallest_hashes_of_all_that_came_are_followed() -> None:
     Random(3).shuffle(keys)
     places: dict[bytes, int] = {}
     for start in range(0, 60, 7):
-        for i in following.wanted(0, keys[start : start + 7]):
-            place = following.admit(0, keys[start + i])
+        some = keys[start : start + 7]
+        for i in following.wanted(0, {key: i for i, key in enumerate(some)}, some):
+            place = following.admit(0, some[i])
             if place is not None:
                 places = {key: at for key, at in places.items() if at != place}
-                places[keys[start + i]] = place
+                places[some[i]] = place
         assert set(places) == smallest(keys[: start + 7], 5)
     assert sorted(places.values()) == [0, 1, 2, 3, 4]
-    assert following.wanted(0, keys) == sorted(keys.index(key) for key in places)
+    slots = {key: i for i, key in enumerate(keys)}
+    assert following.wanted(0, slots, []) == following.wanted(0, slots, keys) == sorted(slots[key] for key in places)
+    assert following.wanted(1, slots, []) == []  # users of another partition are other users
 
 
 def test_a_place_begins_once_and_is_free_when_its_partition_is_lost() -> None:
@@ -53,7 +56,7 @@ def test_a_place_begins_once_and_is_free_when_its_partition_is_lost() -> None:
 
 def test_nobody_is_followed_where_none_is_wanted() -> None:
     following = Following(0)
-    assert following.wanted(0, keys_of(3)) == []
+    assert following.wanted(0, {b"a": 0}, [b"a"]) == []
     assert following.admit(0, b"a") is None and following.place_of(0, b"a") is None
 
 
@@ -62,8 +65,8 @@ def chosen(run: Run, events: Events, most: int = 0) -> Watched | None:
     watch = Watch(Following(most), 0, run.policy, run.chain.symbols)
     users, slot = np.unique(events.slot, return_inverse=True)
     rows = Loaded(run.heads[users], run.codes[users], np.ones(users.shape[0], dtype=np.bool_))
-    keys = [b"user-%d" % user for user in users.tolist()]
-    return watch.choose(keys, rows, events._replace(slot=slot), coins_of(KEY, events.offset))
+    slots = {b"user-%d" % user: i for i, user in enumerate(users.tolist())}
+    return watch.choose(slots, rows, events._replace(slot=slot), coins_of(KEY, events.offset))
 
 
 def test_each_users_sixteenth_step_is_tested_where_it_begins_a_block() -> None:
@@ -82,6 +85,9 @@ def test_the_copies_are_those_from_before_the_block_and_repeat_it() -> None:
     run = Run(policy_of(), sticky_chain(4), users=40)
     run.block(events_of(600, 40, 4))
     events = events_of(300, 40, 4, seed=5, first_offset=600)
+    run.heads[:, Word.STEPS] = 15 + np.arange(40) % 2
+    for head, codes in zip(run.heads, run.codes, strict=True):
+        seal(head, codes, 0, run.policy.model_tag)
     watched = chosen(run, events, most=7)
     assert watched is not None and watched.tested.any()
     again = Run(policy_of(), sticky_chain(4), users=40)
@@ -95,7 +101,7 @@ def test_the_copies_are_those_from_before_the_block_and_repeat_it() -> None:
         assert getattr(some, name).tolist() == getattr(releases, name)[places].tolist()
     assert (some.step[watched.tested] % 16 == 0).all()
     followed = [key for key in watched.followed if key is not None]
-    assert set(followed) == smallest(keys_of(40), 7)
+    assert set(followed) == smallest(keys_of(40)[1::2], 7)  # those with sixteen events behind them
     local = {key: i for i, key in enumerate(watched.followed)}
     for key in followed:
         assert (watched.events.slot == local[key]).sum() == (events.slot == int(key[5:])).sum()
