@@ -62,7 +62,7 @@ def shave_of(length: int, states: int, most: float, steps: int = 1) -> float:
     """By how much coin and cap lean: for the roundings of each position, and because a stranger is drawn in whole
     units of 2^-62 (window.md).
     """
-    rounded = 1.0 if steps == 1 else max(1.0, length * steps / 16.0)
+    rounded = max(1.0, length * steps / 16.0)
     return length * ((states + 32) * 2.0**-48 * rounded + most * states * 2.0**-60)
 
 

@@ -69,7 +69,7 @@ def _plans_of(units: int, lengths: list[int], states: int, most_steps: int) -> l
     share = WHOLE / exponential(units)
     plans = []
     for length in lengths:
-        worn = max(1.0, length * most_steps / 16.0) if most_steps > 1 else 1.0
+        worn = max(1.0, length * most_steps / 16.0)
         lean = length * ((states + 32) * 2.0**-48 * worn + cap * states * 2.0**-60)
         covered = min(math.ceil(share * (1 + Fraction(lean))), WHOLE)
         plans.append((covered / WHOLE, cap * (1.0 - lean), lean))
