@@ -194,16 +194,20 @@ def _fewer(symbols: int) -> str:
 
 
 def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
-    """Many steps without an event in between must not turn what is possible into a zero."""
+    """Many steps without an event in between, or the steps of a window, must not turn what is possible into a zero."""
     least = min(float(model.chain.data.min(initial=1.0)), float(model.chain.start[model.chain.start > 0].min()))
     if model.chain.has_tail:
         lefts = model.chain.left[model.chain.left > 0]
         least = min(least, float(lefts.min(initial=1.0)) * float(model.chain.tail.min()))
-    if settings.model.step is not None and least < LEAST_CHANCE:
-        found = f"a step of {write_duration(settings.model.step)} with a model that holds a probability of {least:.3g}"
-        allowed = f"positive probabilities of at least {LEAST_CHANCE:.3g} beside a clock"
-        fix = "write 0 for what cannot happen, or a larger probability; or step: event"
-        problems.append(_problem(file, ("model", "step"), found, allowed, fix))
+    step = settings.model.step
+    if least >= LEAST_CHANCE or (step is None and settings.window is None):
+        return
+    beside = "windows" if step is None else f"a step of {write_duration(step)}"
+    place, other = (("window",), "no window") if step is None else (("model", "step"), "step: event")
+    found = f"{beside} with a model that holds a probability of {least:.3g}"
+    allowed = f"positive probabilities of at least {LEAST_CHANCE:.3g} beside a clock or windows"
+    fix = f"write 0 for what cannot happen, or a larger probability; or {other}"
+    problems.append(_problem(file, place, found, allowed, fix))
 
 
 def _check_tail(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:

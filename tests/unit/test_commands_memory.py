@@ -155,6 +155,11 @@ def test_a_probability_next_to_nothing_is_refused_beside_a_clock(house: Path, st
     assert refused.exit_code == EXIT_REFUSED
     assert "a probability of 1e-130" in " ".join(refused.stderr.split())
     assert "model.step" in refused.stderr
+    path = house / "c.yaml"
+    path.write_text(GOOD + "window: {events: 5}\n", encoding="utf-8")
+    refused = run("validate", path)
+    assert refused.exit_code == EXIT_REFUSED
+    assert "windows with a model that holds a probability of 1e-130" in " ".join(refused.stderr.split())
 
 
 def test_the_least_belief_of_contexts_is_the_least_chance_after_any_state() -> None:
