@@ -130,6 +130,11 @@ class Promise:
         return self.ring.current.secret
 
     @property
+    def most_states(self) -> int:
+        """Of the largest model that serves."""
+        return max(int(each.chain.start.shape[0]) for each in self.served)
+
+    @property
     def policy_name(self) -> str:
         """As in the header of a released record."""
         return f"{self.policy_version}:{self.policy_fingerprint.hex()[:8]}"

@@ -38,6 +38,7 @@ from stream.state import row_bytes
 from stream.stores.memory import MemoryStore
 from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
 from stream.watch import Following, Watch
+from stream.windows.held import held_bytes_max
 from stream.windows.pipeline import WindowPipeline
 
 
@@ -131,6 +132,9 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
         instance_id=kafka.group_instance or f"{settings.pipeline.name}-{gethostname()}",
         record_bytes=settings.record.max_bytes,
         row_bytes=bytes_of_a_row(opened),
+        held_bytes=0
+        if windows is None
+        else held_bytes_max(max(each.chain.start.shape[0] for each in opened.promise.served)),
         replication_factor=kafka.replication_factor,
         session_timeout_ms=kafka.session_timeout,
         drain_seconds=settings.limits.drain / 1000,

@@ -10,7 +10,9 @@ from stream.protocol.publish import Topics
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`record_bytes` is the largest value that is read from the raw topic, `row_bytes` a user's state row."""
+    """`record_bytes` is the largest value that is read from the raw topic, `row_bytes` a user's state row, `held_bytes`
+    the most that is held about a user between two events; 0 where nothing ever is.
+    """
 
     pipeline: str
     connection: Connection
@@ -18,6 +20,7 @@ class Plan:
     instance_id: str | None
     record_bytes: int
     row_bytes: int
+    held_bytes: int = 0
     replication_factor: int = 1
     session_timeout_ms: int = 10_000
     drain_seconds: float = 10.0

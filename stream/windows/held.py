@@ -35,10 +35,13 @@ from stream.keys import KeyRing, derived_key
 from stream.names import PURPOSE_HELD
 from stream.windows.step import OpenWindow
 
+HELD_BYTES_MAX: Final = 512 << 10
+"""A window ends before more than this would wait: a held record must fit into the changelog's largest message."""
 VERSION, OPEN_VERSION = 1, 2
 WAITING, OPEN = 0, 1
 NEVER: Final = -1
 
+_SEAL_BYTES: Final = 16
 _HEAD: Final = struct.Struct("<BBHIqq")
 _NONCE: Final = struct.Struct(">qI")
 _EVENT: Final = struct.Struct("<qqqIIH")
@@ -68,6 +71,12 @@ class Waiting:
     def __repr__(self) -> str:
         return f"Waiting(offset={self.offset})"
 
+    @property
+    def size(self) -> int:
+        """Bytes of a held record. They do not depend on the value that waits."""
+        headers = sum(_HEADER.size + len(name.encode()) + len(value) for name, value in self.headers)
+        return _EVENT.size + len(self.text) + headers
+
 
 class Head(NamedTuple):
     """The clear part of a held record."""
@@ -78,6 +87,12 @@ class Head(NamedTuple):
     epoch: int
     watermark: int
     due: int
+
+
+def held_bytes_max(states: int) -> int:
+    """The largest held record of a pipeline whose model has so many states."""
+    amounts = _AMOUNTS.size + 8 * (_AMOUNTS_OF_WINDOW + _MARKS[OPEN_VERSION])
+    return _HEAD.size + _SEAL_BYTES + max(HELD_BYTES_MAX, amounts + 16 * states)
 
 
 def head_of(record: bytes) -> Head:

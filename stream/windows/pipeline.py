@@ -30,7 +30,7 @@ from stream.records.columns import ColumnWriter
 from stream.segments import owners_of
 from stream.state import Word, head_words
 from stream.windows.deadlines import WindowDeadlines
-from stream.windows.held import NEVER, Seals, Unsealable, Waiting, head_of, readable_head
+from stream.windows.held import HELD_BYTES_MAX, NEVER, Seals, Unsealable, Waiting, head_of, readable_head
 from stream.windows.outbox import Changes, Outbox
 from stream.windows.step import OpenWindow, Told, WindowStep
 
@@ -48,6 +48,7 @@ class _User:
     due: int = NEVER
     changed: bool = False
     before: int = 0
+    weight: int = 0
     was_held: bool = False
     segment: int = 0
     width: int = 0
@@ -161,6 +162,7 @@ class WindowPipeline:
                     user.opened = found
                 else:
                     user.waiting, user.before, user.due = found, len(found), head_of(record).due
+                    user.weight = sum(event.size for event in found)
             users[key] = user
         return users, broken
 
@@ -197,7 +199,8 @@ class WindowPipeline:
             self._release_next(user, event, coins, outbox)
             return
         user.waiting.append(event)
-        if len(user.waiting) >= rules.events or step.is_stopped(user.head):
+        user.weight += event.size
+        if len(user.waiting) >= rules.events or user.weight > HELD_BYTES_MAX or step.is_stopped(user.head):
             self._close(user, outbox)
 
     def _release_next(self, user: _User, event: Waiting, coins: Coins, outbox: Outbox) -> None:
@@ -216,7 +219,7 @@ class WindowPipeline:
 
     def _close(self, user: _User, outbox: Outbox) -> None:
         """Release the values that wait."""
-        events, user.waiting = user.waiting, []
+        events, user.waiting, user.weight = user.waiting, [], 0
         offsets, times, symbols = (
             np.array(column, dtype=np.int64)
             for column in zip(*((event.offset, event.time, event.symbol) for event in events), strict=True)
