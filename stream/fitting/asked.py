@@ -45,6 +45,8 @@ class Asked:
     failure: float = 0.05
     step: str | None = None
     sample: str | None = None
+    private_epsilon: str | None = None
+    contribution: int = 32
 
 
 def task_of(asked: Asked, settings: Settings | None) -> Task:
