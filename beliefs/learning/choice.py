@@ -75,12 +75,12 @@ def choose(
 ) -> Chosen:
     """Score every order and choose one: the smallest that is within one standard error of the best, or `only`."""
     if not levels:
-        raise Invalid("data", "have no two events of one user after each other")
+        raise Invalid("data", "hold no two that follow each other")
     scored = rows.entries[0] >= 0
     groups = int(rows.groups.max(initial=0)) + 1
     events = summed(rows.groups[scored], rows.counts[scored], groups)
     if np.count_nonzero(events) < 2:
-        raise Invalid("data", "have too few users with two events or more: nothing can be held out to judge by")
+        raise Invalid("data", "are of too few users with two events or more: nothing can be held out to judge by")
     folds = [_fold(np.flatnonzero(rows.groups == group), symbols) for group in range(groups)]
     scores = [_level_score(level, rows, folds, symbols, keepings[level.order], scored, events) for level in levels]
     order = smallest_good(scores, events) if only is None else only

@@ -97,6 +97,8 @@ def fit(
     failure: fit_options.Failure = 0.05,
     step: fit_options.Step = None,
     sample: fit_options.Sample = None,
+    private_epsilon: fit_options.PrivateEpsilon = None,
+    contribution: fit_options.Contribution = 32,
     html: fit_options.Html = None,
     replace: fit_options.Replace = False,
     as_json: AsJson = False,

@@ -38,7 +38,8 @@ def fit_command(
         for file in (out, html):
             if file is not None:
                 _require_free(file, replace=replace)
-        answer = _from_releases(config, asked, out) if released else _from_data(config, asked, out)
+        way = _from_data if asked.private_epsilon is None else _from_noisy_counts
+        answer = (_from_releases if released else way)(config, asked, out)
         _write(out, answer.data)
         if html is not None:
             _write(html, answer.page.encode())
@@ -59,6 +60,18 @@ def _from_data(config: Path | None, asked: Asked, out: Path) -> Answer:
         fitted = fit(task, progress)
     facts = figures(fitted)
     return Answer(fitted.data, facts, write_report(facts, _written_to(out)), page(fitted, facts))
+
+
+def _from_noisy_counts(config: Path | None, asked: Asked, out: Path) -> Answer:
+    from stream.fitting.private import fit_private, privacy_of
+    from stream.fitting.private_report import private_figures, private_page, write_private
+
+    privacy = privacy_of(asked.private_epsilon or "", asked.contribution)
+    task = task_of(asked, None if config is None else load_settings(config))
+    with _progress() as progress:
+        fitted = fit_private(task, privacy, progress)
+    facts = private_figures(fitted)
+    return Answer(fitted.data, facts, write_private(facts, _written_to(out)), private_page(fitted, facts))
 
 
 def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:

@@ -39,6 +39,10 @@ Step = Annotated[str | None, _option("--step", words="event, or a duration such 
 Sample = Annotated[
     str | None, _option("--sample", words="Whose events these are: public, consenting, protected or unknown.")
 ]
+PrivateEpsilon = Annotated[
+    str | None, _option("--private-epsilon", words="Learn from noisy counts; the most they tell about a user.")
+]
+Contribution = Annotated[int, _option("--contribution", words="Of each user so many events count then.", least=2)]
 Html = Annotated[Path | None, _option("--html", words="A page with pictures to write.")]
 Released = Annotated[bool, typer.Option("--released", help="Learn from what the pipeline has released, alone.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there.")]

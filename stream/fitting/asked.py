@@ -14,7 +14,7 @@ from beliefs.alphabet import Alphabet, Bins, Grid, IntegerRange
 from beliefs.alphabet_rows import read_alphabet
 from beliefs.checks import Invalid
 from stream.errors import CannotFit
-from stream.fitting.sources import FORMATS, TOPIC, Fields, Source, file_source
+from stream.fitting.sources import FORMATS, TOPIC, Fields, Source, file_source, format_of
 from stream.fitting.task import Sample, Task
 from stream.records.paths import Path as FieldPath
 from stream.records.paths import PathError, parse_path
@@ -45,6 +45,8 @@ class Asked:
     failure: float = 0.05
     step: str | None = None
     sample: str | None = None
+    private_epsilon: str | None = None
+    contribution: int = 32
 
 
 def task_of(asked: Asked, settings: Settings | None) -> Task:
@@ -65,7 +67,12 @@ def task_of(asked: Asked, settings: Settings | None) -> Task:
 
         source: Source = topic_source(settings, topic, os.environ)
     else:
-        source = file_source(Path(asked.source), asked.file_format, _fields(record, alphabet))
+        form = asked.file_format or format_of(Path(asked.source))
+        if isinstance(alphabet, Grid) and form != "jsonl":
+            raise _asked(
+                "--alphabet", "a place is two numbers, and a table has one cell for a value", "give JSON lines"
+            )
+        source = file_source(Path(asked.source), form, _fields(record, alphabet))
     return Task(
         source=source,
         record=record,
@@ -125,8 +132,6 @@ def _fields(record: RecordSettings, alphabet: Alphabet | None) -> Fields:
     numeric = {value} if isinstance(alphabet, IntegerRange | Bins) else set()
     if time is not None and record.event_time.unit != "iso8601":
         numeric.add(time)
-    if isinstance(alphabet, Grid):
-        raise _grid_in_a_table()
     paths = tuple(path for path in (user, value, time) if path is not None)
     return Fields(paths, frozenset(numeric), record.max_bytes)
 
@@ -202,10 +207,6 @@ def _sample(asked: Asked, *, protected: bool) -> Sample:
             found: Sample = known
             return found
     raise _asked("--sample", "it is not known", f"write one of {', '.join(get_args(Sample))}")
-
-
-def _grid_in_a_table() -> CannotFit:
-    return _asked("--alphabet", "a place is two numbers, and a table has one cell for a value", "give JSON lines")
 
 
 def _asked(option: str, why: str, fix: str) -> CannotFit:

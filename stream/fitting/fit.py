@@ -4,6 +4,8 @@ how sure that is, and the file.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from beliefs.alphabet import Alphabet, Categories
@@ -21,6 +23,11 @@ from stream.fitting.progress import Progress
 from stream.fitting.reading import Events, Reading, Refusals, Users, open_alphabet
 from stream.fitting.task import GROUPS, Facts, Fitted, Task
 from stream.settings.kinds import write_duration
+
+_MORE: Final = (
+    "give events of more users, each user's in their order; and see that --user, --value and the values declared are "
+    "those of the records"
+)
 
 
 def fit(task: Task, progress: Progress) -> Fitted:
@@ -131,8 +138,7 @@ def _nothing_to_judge(task: Task, facts: Facts, problem: Invalid) -> CannotFit:
         why=f"{facts.events} events of {facts.users} users {problem.reason}"
         + (f"; of {facts.rows} rows were refused: {refused}" if refused else "")
         + (f"; {facts.parted:,} times a step or more was skipped" if facts.parted else ""),
-        fix=("choose a longer --step; or " if facts.parted else "")
-        + "give events of more users, each user's in their order; and see that --user and --value name the fields",
+        fix=("choose a longer --step; or " if facts.parted else "") + _MORE,
     )
 
 

@@ -25,12 +25,15 @@ class Progress:
 
     def read(self, rows: int, users: int, share: float) -> None:
         self._rows += rows
+        rate = self._rows / max(time.monotonic() - self._began, 1e-9)
+        self.meanwhile(f"{self._doing}: {self._rows:,} rows, {users:,} users, {rate:,.0f} rows/s, {share:.0%}")
+
+    def meanwhile(self, text: str) -> None:
+        """Now and then only."""
         now = time.monotonic()
-        if now - self._said < (MOVE_SECONDS if self._moves else LINE_SECONDS):
-            return
-        self._said = now
-        rate = self._rows / max(now - self._began, 1e-9)
-        self._write(f"fit: {self._doing}: {self._rows:,} rows, {users:,} users, {rate:,.0f} rows/s, {share:.0%}")
+        if now - self._said >= (MOVE_SECONDS if self._moves else LINE_SECONDS):
+            self._said = now
+            self.say(text)
 
     def say(self, text: str) -> None:
         self._write(f"fit: {text}")

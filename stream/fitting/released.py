@@ -91,7 +91,9 @@ def fit_released(settings: Settings, model: Model, topic: Topic, progress: Progr
     if heard.users < USERS_LEAST:
         raise _too_few(topic, gathered)
     start, matrix = _first_guess(settings, model, heard, pairs)
-    hidden = learn_hidden(heard, start, matrix, lambda rounds, told: progress.say(f"round {rounds}: {told:.6f} nats"))
+    hidden = learn_hidden(
+        heard, start, matrix, lambda rounds, told: progress.meanwhile(f"step {rounds}: {told:.6f} nats")
+    )
     progress.say("learning again without each group of users, to see how sure it is")
     spread = spread_of(heard, np.arange(heard.users) % _GROUPS, hidden)
     in_use = told_by(heard, model.chain.start, dense(model.chain))

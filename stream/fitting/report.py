@@ -21,7 +21,7 @@ OWN_USERS: Final = (
     "the model is learnt from the very users whom it is to protect. A model is public: whoever reads it learns "
     "something about those users from it, and no epsilon counts that. It also fits them better than it would fit "
     "others. Learn from a public sample, or from users who consented, and say so (--sample public, --sample "
-    "consenting); or learn from released records alone (--released)"
+    "consenting); or learn from released records alone (--released), or from noisy counts (--private-epsilon)"
 )
 UNKNOWN_USERS: Final = (
     "nothing is said about whose events these are. If they are those of the users whom the model is to protect, it "
@@ -128,9 +128,7 @@ def _read(facts: dict[str, Any]) -> list[str]:
     refused_rows = sum(one["count"] for one in facts["refused"].values())
     read = f"{facts['rows']:,} rows, {facts['events']:,} events of {facts['users']:,} users"
     lines = [f"Read {facts['source']}: {read}; {refused_rows:,} rows refused."]
-    for reason, one in facts["refused"].items():
-        places = ", ".join(str(place) for place in one["first"]) + (", ..." if one["count"] > len(one["first"]) else "")
-        lines.append(f"    {reason}: {one['count']:,}, at {facts['kind']} {places}")
+    lines += refused_lines(facts["refused"], facts["kind"])
     if facts["backwards"]:
         earlier = "events lie before the user's event in front of them: the order of the source counts"
         lines.append(f"    {facts['backwards']:,} {earlier}")
@@ -140,6 +138,15 @@ def _read(facts: dict[str, Any]) -> list[str]:
             f"    by the clock: {clock['again']:,} more within a step and {clock['late']:,} late are left out; "
             f"{clock['apart']:,} times a step or more was skipped, and what came after follows nothing"
         )
+    return lines
+
+
+def refused_lines(told: dict[str, Any], kind: str) -> list[str]:
+    """Each reason with how many records have it, and where the first of them lie."""
+    lines = []
+    for reason, one in told.items():
+        places = ", ".join(str(place) for place in one["first"]) + (", ..." if one["count"] > len(one["first"]) else "")
+        lines.append(f"    {reason}: {one['count']:,}, at {kind} {places}")
     return lines
 
 

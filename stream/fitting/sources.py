@@ -85,12 +85,11 @@ def format_of(file: Path) -> str:
     return found
 
 
-def file_source(file: Path, kind: str | None, fields: Fields) -> Source:
+def file_source(file: Path, kind: str, fields: Fields) -> Source:
     """The source that reads this file."""
     from stream.fitting.lines import JsonLines
     from stream.fitting.tables import Csv, Parquet
 
-    kind = kind or format_of(file)
     if not file.is_file():
         raise CannotFit("There is nothing to learn from.", str(file), "it is no file", "name a file that exists")
     if kind == "jsonl":

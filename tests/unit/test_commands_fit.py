@@ -173,3 +173,35 @@ def test_nothing_is_overwritten_and_a_topic_needs_settings(data: Path) -> None:
     told = run("fit", "--from", "topic:raw", "--out", data / "m.json", *FIELDS, "--json")
     assert told.exit_code == EXIT_REFUSED
     assert "settings file first" in json.loads(told.stdout)["fix"]
+
+
+def test_places_are_read_from_json_lines_and_not_from_tables(tmp_path: Path) -> None:
+    side = {"low": 0.0, "high": 2.0, "cells": 2, "outside": "refuse"}
+    write(tmp_path, "grid.json", json.dumps({"kind": "grid", "rows": side, "columns": side, "names": ["lat", "lon"]}))
+    rng = np.random.default_rng(3)
+    rows = [
+        {"u": n % 30, "at": {"lat": float(x), "lon": float(y)}} for n, (x, y) in enumerate(rng.random((900, 2)) * 2)
+    ]
+    write(tmp_path, "a.jsonl", "\n".join(json.dumps(row) for row in rows))
+    declared = ("--user", "u", "--value", "$.at", "--alphabet", tmp_path / "grid.json")
+    model, facts = fitted(tmp_path, *declared)
+    assert (model.alphabet.size, facts["events"]) == (4, 900)
+    assert "one cell for a value" in refused(tmp_path, *declared, "--format", "csv").stderr
+
+
+def test_a_longer_memory_is_written_with_its_contexts(tmp_path: Path) -> None:
+    """Whoever did the same twice does something else; otherwise all is even."""
+    rng, events, past = np.random.default_rng(4), [], {}
+    for number in range(9000):
+        user = number % 60
+        before = past.setdefault(user, [])
+        choices = [name for name in NAMES if before[-2:] != [name, name]]
+        before.append(choices[int(rng.integers(len(choices)))])
+        events.append((f"user-{user}", before[-1], number))
+    write(tmp_path, "a.jsonl", as_json(events))
+    model, facts = fitted(tmp_path, *FIELDS, "--html", tmp_path / "page.html")
+    assert (model.version, model.order, facts["order"]) == (2, 2, 2)
+    assert facts["listed"] >= 3 and (tmp_path / "page.html").read_text(encoding="utf-8").count("<rect") == 9 + 4
+    assert {len(row["after"].split()) for row in facts["radius"]["weightiest"]} == {2}
+    only, facts = fitted(tmp_path, *FIELDS, "--order", "1")
+    assert (only.order, facts["order"], facts["order_that_predicts_best"]) == (1, 1, 1)

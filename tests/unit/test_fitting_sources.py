@@ -18,10 +18,14 @@ from stream.fitting.alphabets import OpenIntegers, OpenTexts, closed_integers, c
 from stream.fitting.lines import JsonLines
 from stream.fitting.progress import Progress
 from stream.fitting.reading import Users, open_alphabet
-from stream.fitting.sources import CHUNK_RECORDS, Line, file_source, format_of
+from stream.fitting.sources import CHUNK_RECORDS, Line, Source, file_source, format_of
 from stream.fitting.tables import Csv, Parquet
 
 EVENTS = events_of(300)
+
+
+def source_of(file: Path) -> Source:
+    return file_source(file, format_of(file), fields())
 
 
 def test_every_form_of_file_gives_the_same_events(tmp_path: Path) -> None:
@@ -32,7 +36,7 @@ def test_every_form_of_file_gives_the_same_events(tmp_path: Path) -> None:
         "a.tsv.gz": gzip.compress(as_csv(EVENTS, "\t").encode()),
         "marked.csv": "\ufeff" + as_csv(EVENTS).replace("\n", "\r\n"),
     }.items():
-        reading, found = read(file_source(write(tmp_path, name, content), None, fields()))
+        reading, found = read(source_of(write(tmp_path, name, content)))
         assert found == EVENTS, name
         assert (reading.rows, reading.refusals.total) == (300, 0)
 
@@ -105,13 +109,13 @@ def test_missing_columns_files_and_forms_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CannotFit, match="no column is called activity"):
         list(Csv(write(tmp_path, "a.csv", "user,at\n"), fields()).chunks())
     with pytest.raises(CannotFit, match="it is no file"):
-        file_source(tmp_path / "none.csv", None, fields())
+        source_of(tmp_path / "none.csv")
     with pytest.raises(CannotFit, match="--format"):
         format_of(tmp_path / "data.txt")
     assert format_of(Path("a.b.JSONL.gz")) == "jsonl"
     torn = write(tmp_path, "torn.jsonl.gz", gzip.compress(as_json(EVENTS))[:-40])
     with pytest.raises(CannotFit, match="to its end") as refusal:
-        list(file_source(torn, None, fields()).chunks())
+        list(source_of(torn).chunks())
     assert "user-" not in str(refusal.value)
 
 
@@ -128,7 +132,7 @@ def test_parquet_is_read_where_its_library_is_there_and_otherwise_refused(tmp_pa
     users, activities, times = (list(column) for column in zip(*EVENTS, strict=True))
     table = {"at": times, "user": users, "other": [b"\xff"] * 300, "activity": [*activities[:-1], None]}
     parquet.write_table(pa.table(table), path, row_group_size=100)
-    reading, found = read(file_source(path, None, fields()))
+    reading, found = read(source_of(path))
     assert found == EVENTS[:-1]
     assert reading.refusals.places == {"field_type": [300]}
     path.write_bytes(path.read_bytes()[:-50])
