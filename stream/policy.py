@@ -78,6 +78,18 @@ class Releases(NamedTuple):
     uncertified: Integers
 
 
+def new_releases(count: int) -> Releases:
+    """Of so many events, before anything has happened."""
+    return Releases(
+        symbol=np.full(count, -1, dtype=np.int64),
+        outcome=np.zeros(count, dtype=np.int8),
+        upper=np.zeros(count, dtype=np.int64),
+        lower=np.zeros(count, dtype=np.int64),
+        step=np.zeros(count, dtype=np.int64),
+        uncertified=np.zeros(1, dtype=np.int64),
+    )
+
+
 def new_bench(
     states: int, symbols: int | None = None, distance: Distance | None = None, *, listed: bool = False
 ) -> Bench:

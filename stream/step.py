@@ -17,8 +17,6 @@ codes and writes it back to codes, also in the middle of a block.
 
 from __future__ import annotations
 
-import numpy as np
-
 from beliefs.checks import require
 from beliefs.forward import ChainArrays, condition_into, condition_states_into
 from beliefs.ledger import charge_of, fits, spread_counts
@@ -44,6 +42,7 @@ from stream.policy import (
     Events,
     Policy,
     Releases,
+    new_releases,
 )
 from stream.recall import charge_user, keep_belief, open_budget_window, predict_user
 from stream.state import STOPPED, Codes, codes_of, head_words, seal
@@ -64,14 +63,7 @@ def advance(
     require((bench.listing is not None) == (policy.listed > 0), "there is room to list entries where they are listed")
     require(policy.listed == 0 or chain.tail.shape[0] > 0, "entries are listed beside a tail, and only there")
     count = events.slot.shape[0]
-    releases = Releases(
-        symbol=np.full(count, -1, dtype=np.int64),
-        outcome=np.zeros(count, dtype=np.int8),
-        upper=np.zeros(count, dtype=np.int64),
-        lower=np.zeros(count, dtype=np.int64),
-        step=np.zeros(count, dtype=np.int64),
-        uncertified=np.zeros(1, dtype=np.int64),
-    )
+    releases = new_releases(count)
     carry_out_all(policy, chain, bench, heads, codes, events, coins, releases)
     return releases
 

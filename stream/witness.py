@@ -47,17 +47,6 @@ def new_pages(users: int, events: int, states: int) -> Pages:
     return Pages(believed, said, drift, upper, lower, np.zeros(users, dtype=np.int64))
 
 
-def new_releases(count: int) -> Releases:
-    return Releases(
-        symbol=np.full(count, -1, dtype=np.int64),
-        outcome=np.zeros(count, dtype=np.int8),
-        upper=np.zeros(count, dtype=np.int64),
-        lower=np.zeros(count, dtype=np.int64),
-        step=np.zeros(count, dtype=np.int64),
-        uncertified=np.zeros(1, dtype=np.int64),
-    )
-
-
 @kernel
 def witness_all(
     policy: Policy,

@@ -19,6 +19,7 @@ from stream.policy import Policy, new_bench
 from stream.promise import Promise, WindowRules
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import UserStore
 from stream.settings.model import RecordSettings
 from stream.stores.memory import MemoryStore
 from stream.stores.rows import StateRows
@@ -66,13 +67,11 @@ def promise_of(
     )
 
 
-class Line:
+class Partition:
     """One partition: blocks in, effects out, applied to its store as after a commit."""
 
-    def __init__(self, promise: Promise, partition: int = 0) -> None:
-        self.store = MemoryStore(StateRows(len(ACTIVITIES), TAG))
-        kind = PartitionPipeline if promise.windows is None else WindowPipeline
-        self.pipeline = kind(promise, "raw", TOPIC_ID, partition, new_bench(len(ACTIVITIES)))
+    def __init__(self, store: UserStore, pipeline: PartitionPipeline | WindowPipeline) -> None:
+        self.store, self.pipeline = store, pipeline
 
     def carry_out(self, records: Sequence[Record]) -> Effects:
         effects = self.pipeline.prepare(InputBlock.of(records), self.store)
@@ -90,6 +89,15 @@ class Line:
         if self.pipeline.deadlines is not None:
             for user, record in effects.held.items():
                 self.pipeline.deadlines.set(user, record or None)
+
+
+class Line(Partition):
+    """A partition of phones."""
+
+    def __init__(self, promise: Promise, partition: int = 0) -> None:
+        kind = PartitionPipeline if promise.windows is None else WindowPipeline
+        pipeline = kind(promise, "raw", TOPIC_ID, partition, new_bench(len(ACTIVITIES)))
+        super().__init__(MemoryStore(StateRows(len(ACTIVITIES), TAG)), pipeline)
 
 
 def windows_of(

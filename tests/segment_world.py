@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from audit_memory import START_MS, Kept, Memory
 from audit_world import RING, TOPIC_ID, AnyPipeline, Run, carry_out, settings_text
-from pipeline_help import Record
+from pipeline_help import Partition, Record
 
 from beliefs.alphabet import Categories
 from beliefs.chain import Chain
@@ -22,8 +22,6 @@ from stream.audit.task import task_of
 from stream.clock_rows import rows_of_promise
 from stream.pipeline import PartitionPipeline
 from stream.promise import Promise, bench_of, compile_segments
-from stream.protocol.effects import Effects
-from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import RowCodec, UserStore
 from stream.serving import Serving, servings_of
 from stream.settings.load import parse_settings
@@ -90,33 +88,15 @@ def house_of(given: Sequence[Model] = SIMPLE, **changes: Any) -> House:
     return House(settings_of(**changes), given)
 
 
-class Line:
-    """One partition: blocks in, effects out, applied to its store as after a commit."""
+class Line(Partition):
+    """A partition of a house."""
 
     def __init__(
         self, house: House, promise: Promise | None = None, store: Callable[[RowCodec], UserStore] | None = None
     ) -> None:
         promise = promise or house.promise()
         self.codec = rows_of_promise(house.settings, promise)
-        self.store: UserStore = MemoryStore(self.codec) if store is None else store(self.codec)
-        self.pipeline = pipeline_of(promise, 0)
-
-    def carry_out(self, records: Sequence[Record]) -> Effects:
-        effects = self.pipeline.prepare(InputBlock.of(records), self.store)
-        self._commit(effects)
-        return effects
-
-    def close_overdue(self, clock: int) -> Effects | None:
-        effects = self.pipeline.prepare_overdue(self.store, clock)
-        if effects is not None:
-            self._commit(effects)
-        return effects
-
-    def _commit(self, effects: Effects) -> None:
-        self.store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {}, effects.held)
-        if self.pipeline.deadlines is not None:
-            for user, record in effects.held.items():
-                self.pipeline.deadlines.set(user, record or None)
+        super().__init__(MemoryStore(self.codec) if store is None else store(self.codec), pipeline_of(promise, 0))
 
     def rows(self, keys: Sequence[bytes]) -> list[bytes]:
         """The users' rows as the changelog would have them."""

@@ -20,11 +20,11 @@ from beliefs.rounding import INFINITE, add_units, nats
 from beliefs.score import Score, evidence, new_score
 from mechanisms.coins import WORDS_PER_OFFSET
 from mechanisms.contract import DRIFT_UNITS_PER_NAT, DRIFT_UNKNOWN, Integers
-from stream.policy import Bench, Events
+from stream.policy import Bench, Events, new_releases
 from stream.promise import Promise
 from stream.state import codes_of, head_words, new_users
 from stream.watch import Following, Watched
-from stream.witness import NOBODY, new_pages, new_releases, witness_all
+from stream.witness import NOBODY, new_pages, witness_all
 
 _RESTS: Final = 50
 """Behind each renewal of an account so many times its length passes without one."""

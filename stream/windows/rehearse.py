@@ -11,7 +11,7 @@ from beliefs.forward import ChainArrays
 from mechanisms.coins import Coins
 from mechanisms.contract import Integers
 from mechanisms.sequence.window_running import COUNT
-from stream.policy import Events, Policy, Releases, new_bench
+from stream.policy import Events, Policy, Releases, new_bench, new_releases
 from stream.promise import WindowRules
 from stream.state import Codes, codes_of, head_words, new_users
 from stream.windows.step import OpenWindow, Told, WindowStep
@@ -37,14 +37,7 @@ def rehearse(
 ) -> Rehearsed:
     """The events of new users, in the order of their times."""
     count, states = events.slot.shape[0], chain.start.shape[0]
-    releases = Releases(
-        symbol=np.full(count, -1, dtype=np.int64),
-        outcome=np.zeros(count, dtype=np.int8),
-        upper=np.zeros(count, dtype=np.int64),
-        lower=np.zeros(count, dtype=np.int64),
-        step=np.zeros(count, dtype=np.int64),
-        uncertified=np.zeros(1, dtype=np.int64),
-    )
+    releases = new_releases(count)
     waits = np.zeros(count, dtype=np.int64)
     bench = new_bench(states, int(chain.symbol_of.max()) + 1, distance, listed=policy.listed > 0)
     step, windows = WindowStep(policy, chain, rules.back, bench, longest=rules.at_once), 0

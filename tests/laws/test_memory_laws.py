@@ -82,7 +82,11 @@ def assert_within_drift(run: Run, exact: list[Fraction]) -> None:
 @pytest.mark.parametrize("mechanism", BOUNDED)
 def test_the_ledger_covers_what_an_exact_adversary_learns(mechanism: str, chain_name: str, interval: int) -> None:
     run = Run(policy_of(mechanism, 1.0, interval=interval, most_steps=20), CHAINS[chain_name](), users=1)
-    adversary = Exact(run.chain, interval, 20)
+    assert_covered(run, Exact(run.chain, interval, 20))
+
+
+def assert_covered(run: Run, adversary: Exact) -> None:
+    """Each release tells an exact adversary at most what is charged, and what is kept is within its drift of theirs."""
     events = events_of(len(TIMES), 1, run.chain.symbols, seed=3)._replace(time=TIMES)
     for i, time in enumerate(TIMES.tolist()):
         releases = run.block(part(events, i, i + 1))

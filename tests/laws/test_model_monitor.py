@@ -12,9 +12,9 @@ from beliefs.forward import chain_arrays
 from beliefs.score import Score, alarmed, evidence, new_score, observe
 from mechanisms import registry
 from mechanisms.contract import DRIFT_UNKNOWN
-from stream.policy import RELEASED, Policy, new_bench
+from stream.policy import RELEASED, Policy, new_bench, new_releases
 from stream.state import Word, head_words, new_users, seal
-from stream.witness import NOBODY, new_pages, new_releases, witness_all
+from stream.witness import NOBODY, new_pages, witness_all
 
 MONITORED = [name for name, entry in registry.MECHANISMS.items() if name not in ("near", "forecast")]
 

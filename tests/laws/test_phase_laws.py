@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from phase_models import alike, of_contexts, random_phases
 from step_help import Run, column_of, events_of, part, policy_of, sticky_chain
-from test_memory_laws import TIMES, Exact, assert_within_drift
-from test_step_laws import BOUNDED, log_units
+from test_memory_laws import Exact, assert_covered, assert_within_drift
+from test_step_laws import BOUNDED
 
 from beliefs import belief as definition
 from beliefs.chain import Chain
 from beliefs.checks import Invalid
 from beliefs.rounding import budget_units
-from stream.policy import RELEASED
 
 
 class InPhases(Exact):
@@ -52,16 +51,7 @@ def test_the_ledger_covers_what_an_exact_adversary_learns(
     chain = random_phases(symbols, order, phases, 1).chain
     assert chain.phases == phases
     run = Run(policy_of(mechanism, 1.0, interval=interval, most_steps=20), chain, users=1)
-    adversary = InPhases(chain, interval, 20)
-    events = events_of(len(TIMES), 1, symbols, seed=3)._replace(time=TIMES)
-    for i, time in enumerate(TIMES.tolist()):
-        releases = run.block(part(events, i, i + 1))
-        adversary.move_on(time)
-        assert releases.outcome[0] == RELEASED
-        upper, lower = adversary.learn(column_of(run, int(releases.symbol[0])))
-        assert log_units(upper) <= int(releases.upper[0]) <= run.policy.epsilon
-        assert log_units(lower) <= int(releases.lower[0]) <= run.policy.epsilon
-        assert_within_drift(run, adversary.belief)
+    assert_covered(run, InPhases(chain, interval, 20))
 
 
 def test_an_adversary_with_the_phases_in_another_order_is_not_covered() -> None:

@@ -58,8 +58,8 @@ def test_a_budget_that_was_larger_than_said_is_found(kind: str, when_spent: str)
     def change(pipeline: AnyPipeline) -> None:
         promise = pipeline._promise = with_policy(pipeline._promise, budget=2 * pipeline._promise.policy.budget)
         if isinstance(pipeline, WindowPipeline):
-            bench = pipeline._step._bench
-            pipeline._step = WindowStep(promise.policy, promise.chain, pipeline._rules.back, bench)
+            bench = pipeline._steps[0]._bench
+            pipeline._steps[0] = WindowStep(promise.policy, promise.chain, pipeline._rules.back, bench)
 
     nats = 3 if kind == "one by one" else 1.5
     finished = run(4, 900, 6, nats=nats, window=SLIDING, when_spent=when_spent, falsify=change, **KINDS[kind])

@@ -142,7 +142,7 @@ def test_a_sequence_that_is_never_released_is_found() -> None:
 @pytest.mark.parametrize("factor", [2.0, 1.001, 0.999])
 def test_windows_that_were_built_for_another_epsilon_are_found(factor: float) -> None:
     def change(pipeline: WindowPipeline) -> None:
-        step = pipeline._step
+        step = pipeline._steps[0]
         step._policy = step._policy._replace(epsilon=int(step._policy.epsilon * factor))
 
     assert found_after(change, nats="unlimited") & {"state_differs", "impossible_value"}
@@ -178,7 +178,7 @@ class Generous(Sequences):
 )
 def test_a_wrong_charge_belief_or_reserve_is_found(kind: type[Sequences], found: str) -> None:
     def change(pipeline: WindowPipeline) -> None:
-        pipeline._step._sequences = kind(pipeline._promise.chain, 3)
+        pipeline._steps[0]._sequences = kind(pipeline._promise.chain, 3)
 
     assert found in found_after(change, nats=3.6)
     assert found_after(lambda _: None, nats=3.6) == set()
@@ -187,7 +187,7 @@ def test_a_wrong_charge_belief_or_reserve_is_found(kind: type[Sequences], found:
 def test_a_budget_that_was_larger_or_smaller_than_said_is_found() -> None:
     def scaled(factor: float) -> Callable[[WindowPipeline], None]:
         def change(pipeline: WindowPipeline) -> None:
-            step = pipeline._step
+            step = pipeline._steps[0]
             step._policy = step._policy._replace(budget=int(step._policy.budget * factor))
 
         return change

@@ -160,7 +160,9 @@ def test_a_value_that_came_at_another_time_is_found(kind: str, order: str) -> No
 def test_windows_that_were_built_for_another_epsilon_are_found(kind: str, order: str, factor: float) -> None:
     def change(pipeline: Any) -> None:
         assert isinstance(pipeline, WindowPipeline)
-        pipeline._step._policy = pipeline._step._policy._replace(epsilon=int(pipeline._step._policy.epsilon * factor))
+        pipeline._steps[0]._policy = pipeline._steps[0]._policy._replace(
+            epsilon=int(pipeline._steps[0]._policy.epsilon * factor)
+        )
 
     found = codes(run_of(kind, order, nats="unlimited", falsify=change))
     assert found & {"state_differs", "impossible_value", "wrong_shown"}
@@ -171,7 +173,7 @@ def test_a_clock_that_was_not_looked_at_is_found(order: str) -> None:
     """Each gap inside of a window taken for one step."""
 
     def change(pipeline: Any) -> None:
-        pipeline._step._steps_to = lambda head, time: 1
+        pipeline._steps[0]._steps_to = lambda head, time: 1
 
     assert codes(run_of("clock", order, nats="unlimited", falsify=change))
 

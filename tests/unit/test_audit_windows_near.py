@@ -85,7 +85,7 @@ def test_the_likeliest_in_the_place_of_the_nearest_is_found(order: str) -> None:
 
     def change(pipeline: Any) -> None:
         assert isinstance(pipeline, WindowPipeline)
-        step = pipeline._step
+        step = pipeline._steps[0]
         step._tools = step._tools._replace(work=new_workspace(alphabet.size))
 
     found = codes(run_of("numbers", order, falsify=change, nats="unlimited"))

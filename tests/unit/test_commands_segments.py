@@ -135,9 +135,9 @@ def test_each_model_is_checked_like_a_single_one(house: Path) -> None:
         assert problem.found.startswith(f"the model of {words} (")
         assert "beliefs may fall to" in problem.found
     change(house, "name: published_crr", "name: optimal")
-    change(house, "budget:", "window: {events: 3}\nbudget:")
-    found = [problem.found for problem in problems_of(house) if "windows beside" in problem.found]
-    assert all(f"({house / 'phone.json'})" in each for each in found)
+    change(house, "budget:", "window: {events: 3, order: dual}\nbudget:")
+    found = [problem.found for problem in problems_of(house) if "dual beside a model of order 2" in problem.found]
+    assert found and all(f"({house / 'phone.json'})" in each for each in found)
     change(house, "otherwise: other.json", "otherwise: other.json, listed: 2")
     assert {problem.path for problem in problems_of(house)} >= {"model.listed"}
 
