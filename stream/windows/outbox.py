@@ -115,7 +115,7 @@ class Outbox:
                     )
                 )
 
-    def effects(self, changes: Changes, timestamp: int, counts: Mapping[str, int]) -> Effects:
+    def effects(self, changes: Changes, timestamp: int, counts: Mapping[str, int], cut_short: int) -> Effects:
         """The whole block; `counts` are of records that were not carried out here."""
         outcomes = {name: self._outcomes[code] for code, name in enumerate(names.STEP_OUTCOMES)}
         return Effects(
@@ -131,6 +131,7 @@ class Outbox:
             lower_units=np.array(self._lower, dtype=np.int64),
             before=changes.before,
             uncertified=self._uncertified,
+            cut_short=cut_short,
             held=changes.held,
             held_change=changes.held_change,
             appended=np.array(self._appended, dtype=np.int64),

@@ -244,7 +244,7 @@ class WindowPipeline:
             held=held,
             held_change=sum(len(user.waiting) - user.before for user in changed),
         )
-        return outbox.effects(after, timestamp, counts)
+        return outbox.effects(after, timestamp, counts, sum(step.searches_cut_short() for step in self._steps))
 
     def _sealed(self, user: _User) -> bytes:
         watermark = int(user.head[Word.WATERMARK])

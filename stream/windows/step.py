@@ -21,6 +21,7 @@ from beliefs.rounding import UNITS_PER_NAT, add_units, log_units_up
 from mechanisms.coins import Coins
 from mechanisms.contract import DRIFT_UNKNOWN, LEVEL_UNKNOWN, Integers, design_units, drift_level, nearby_of
 from mechanisms.sequence.forecast import most_likely
+from mechanisms.sequence.near import searches_cut_short
 from mechanisms.sequence.window import (
     LENGTH_MAX,
     NOTHING_DRAWN,
@@ -159,6 +160,10 @@ class WindowStep:
     def stamp(self, head: Integers, codes: Codes) -> None:
         """Version, flags, tag and check of a row that is finished for this block."""
         seal(head, codes, _flags(head), self._policy.model_tag, self._policy.listed > 0)
+
+    def searches_cut_short(self) -> int:
+        """How many channels since the last call were the best of those that `near` had come to."""
+        return searches_cut_short(self._tools.work)
 
     def is_stopped(self, head: Integers) -> bool:
         return _flags(head) != 0
