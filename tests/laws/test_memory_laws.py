@@ -278,5 +278,5 @@ def test_a_replayed_event_does_not_move_the_clock() -> None:
 def test_rows_of_the_other_layout_are_not_touched(interval: int) -> None:
     heads, codes = new_users(1, 3, 8 if interval else CLOCK_HEAD_WORDS)
     run = Run(policy_of(interval=interval), sticky_chain(3), users=1)
-    with pytest.raises(InvariantBroken, match="word for the clock"):
+    with pytest.raises(InvariantBroken, match="words for the clock"):
         advance(run.policy, run.arrays, new_bench(3), heads, codes, at(0), np.zeros((1, 8), dtype=np.uint64))

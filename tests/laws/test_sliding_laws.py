@@ -16,6 +16,7 @@ from beliefs.checks import InvariantBroken
 from beliefs.forward import chain_arrays, reversed_arrays
 from beliefs.rounding import budget_units
 from mechanisms.coins import keystream
+from mechanisms.contract import DRIFT_TO_UNITS
 from stream.policy import FORECAST, RELEASED, SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Events
 from stream.promise import WindowRules
 from stream.state import Word, from_rows, head_words, to_rows
@@ -114,7 +115,7 @@ def windows_in(outcome: list[int], events: int, *, natural: bool) -> list[tuple[
 
 
 @pytest.mark.parametrize("order", ["bisect", "natural", "dual"])
-@pytest.mark.parametrize(("length", "events"), [(3, 2), (3, 7), (4, 4), (1, 5), (5, 12)])
+@pytest.mark.parametrize(("length", "events"), [(3, 2), (3, 7), (3, 8), (4, 4), (1, 5), (5, 12)])
 @pytest.mark.parametrize("when_spent", [SPENT_FORECAST, SPENT_SUPPRESS])
 def test_all_windows_that_meet_any_stretch_tell_at_most_the_budget_together(
     order: str, length: int, events: int, when_spent: int
@@ -126,7 +127,8 @@ def test_all_windows_that_meet_any_stretch_tell_at_most_the_budget_together(
     happened = events_of(count, 1, 3)
     releases = rehearse(policy, rules, chain_arrays(chain), happened, keystream(bytes(32), 0, count)).releases
     outcome = releases.outcome.tolist()
-    assert RELEASED in outcome and (len(set(outcome)) == 2) == (events > 2 * length)
+    met_at_most = (events + length - 2) // length + 1  # windows, by a stretch; the budget is for three and a half
+    assert RELEASED in outcome and (len(set(outcome)) == 2) == (met_at_most > 3)
     windows = windows_in(outcome, length, natural=order == "natural")
     for charges in (releases.upper, releases.lower):
         told = [int(charges[first : last + 1].sum()) for first, last in windows]
@@ -139,8 +141,9 @@ def test_all_windows_that_meet_any_stretch_tell_at_most_the_budget_together(
             assert sum(met) <= BUDGET
 
 
-def test_a_chain_of_one_value_tells_nothing_and_slides_all_the_same() -> None:
+def test_a_chain_of_one_value_tells_next_to_nothing_and_slides_all_the_same() -> None:
     run = Run(policy_of(budget=BUDGET, sliding=3), Chain.from_dense([1.0], [[1.0]]), users=1)
     happened = events_of(10, 1, 1)
     releases = run.block(Events(*happened))
-    assert not releases.upper.any() and run.heads[0, Word.STEPS] == 10
+    assert releases.upper.max() <= DRIFT_TO_UNITS  # nothing but what a prediction may round
+    assert run.heads[0, Word.STEPS] == 10
