@@ -57,7 +57,7 @@ def audit_command(
                 update={"kafka": settings.kafka.model_copy(update={"brokers": tuple(brokers)})}
             )
         options = {"changelog": changelog, "uncommitted": uncommitted}
-        task = task_of(settings, _model(settings), metrics, accounts=accounts, **options)
+        task = task_of(settings, pipeline_model(settings), metrics, accounts=accounts, **options)
         return asyncio.run(_audit(settings, task, as_json))
 
 
@@ -72,11 +72,15 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
     return report.exit_status
 
 
-def _model(settings: Settings) -> Model:
-    where, fix = settings.model.file, "name the model that the pipeline ran with in the settings"
+def pipeline_model(settings: Settings) -> Model:
+    return model_in(Path(settings.model.file), "name the model that the pipeline ran with in the settings")
+
+
+def model_in(where: Path, fix: str) -> Model:
     try:
-        return parse(Path(where).read_bytes())
+        return parse(where.read_bytes())
     except OSError as error:
-        raise ModelRefused("The model cannot be read.", where, error.strerror or type(error).__name__, fix) from None
+        why = error.strerror or type(error).__name__
+        raise ModelRefused("The model cannot be read.", str(where), why, fix) from None
     except InvalidModel as error:
-        raise ModelRefused("The model cannot be used.", where, str(error.problems[0]), fix) from None
+        raise ModelRefused("The model cannot be used.", str(where), str(error.problems[0]), fix) from None
