@@ -116,6 +116,7 @@ def result_of(task: Task, watches: Sequence[PartitionWatch]) -> Result:
         lost=sum(watched.lost for watched in watches),
         unusable=sum(watched.unusable for watched in watches),
         reads_by_the_model=task.adversary.is_the_model_reader,
+        facts=len(task.side),
         hindsight=hindsight,
         attempts=reidentify(watches, task.adversary.public.symbols, task.reidentify) if task.reidentify else {},
     )

@@ -33,9 +33,6 @@ class Known:
     by_step: dict[tuple[bytes, int], int] = field(default_factory=dict)
     by_id: dict[bytes, int] = field(default_factory=dict)
 
-    def __bool__(self) -> bool:
-        return bool(self.by_step or self.by_id)
-
     def forget_up_to(self, name: bytes) -> None:
         """Releases come in the order of their raw records."""
         if name not in self.by_id:
@@ -44,6 +41,9 @@ class Known:
             del self.by_id[each]
             if each == name:
                 return
+
+    def __len__(self) -> int:
+        return len(self.by_step) + len(self.by_id)
 
     def of(self, user: bytes, step: int, name: bytes) -> int:
         found = self.by_step.get((user, step), -1) if self.by_step else -1

@@ -45,8 +45,10 @@ def lines(result: Result) -> Iterator[tuple[str, str]]:
     guesses, beliefs, bound = found["guesses"], found["beliefs"], found["bound"]
     yield "the adversary", found["reader"]
     yield "releases read", f"{scores.released:,} of {len(result.keys):,} users; {scores.silent:,} told nothing"
-    if scores.given or scores.refuted:
-        yield "known, contradicted", f"{scores.given:,} values known beforehand; {scores.refuted:,} against its model"
+    if result.facts:
+        yield "known beforehand", f"{scores.given:,} values; {result.facts:,} facts were given"
+    if scores.refuted:
+        yield "releases that its model calls impossible", f"{scores.refuted:,}"
     if result.lost or result.unusable:
         yield (
             "left out",

@@ -18,7 +18,9 @@ from stream.names import EXIT_DONE, EXIT_FAILED
 
 @dataclass(frozen=True)
 class Result:
-    """`accounts` and the rows of `scores.users` belong to `keys`, which are for `exposed` alone."""
+    """`accounts` and the rows of `scores.users` belong to `keys`, which are for `exposed` alone. `facts` is how many
+    raw values the adversary was given; those that fit no released event are of no use to it.
+    """
 
     pipeline: str
     scores: Scores
@@ -27,6 +29,7 @@ class Result:
     lost: int
     unusable: int
     reads_by_the_model: bool
+    facts: int = 0
     hindsight: Hindsight | None = None
     attempts: Mapping[str, Mapping[str, Attempt]] = field(default_factory=dict)
     seconds: float = 0.0
@@ -87,6 +90,7 @@ class Result:
                 "released": scores.released,
                 "told_nothing": scores.silent,
                 "known_beforehand": scores.given,
+                "facts_given": self.facts,
                 "contradict_the_model": scores.refuted,
                 "unusable": self.unusable,
             },

@@ -10,10 +10,10 @@ import asyncio
 import ipaddress
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from stream.adversary.attack import Task, result_of
 from stream.adversary.facts import Facts
@@ -21,7 +21,8 @@ from stream.adversary.result import Result
 from stream.adversary.truth import RawValues, require_topic_id
 from stream.adversary.watcher import PartitionWatch, refuse_unless_followed
 from stream.attack.scores import HEARD_U, SCORED_U
-from stream.audit.kafka_world import KafkaTopics
+from stream.audit.records import Record
+from stream.audit.world import Bounds
 from stream.errors import CannotAudit, Refused
 from stream.names import METRIC_PREFIX
 
@@ -31,9 +32,9 @@ _QUANTILES: Final = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
 Sample = tuple[str, float]
 
 
-def exposition(result: Result | None, floor: int) -> str:
-    """The text format of Prometheus. Without a result, or with fewer users than the floor, only that it runs."""
-    texts = [_family("up", "gauge", "1 while the adversary follows the released topic.", [("", 1.0)])]
+def exposition(result: Result | None, floor: int, *, up: bool = True) -> str:
+    """The text format of Prometheus. Without a result, or with fewer users than the floor, only whether it reads."""
+    texts = [_family("up", "gauge", "Whether the last look at the topics succeeded.", [("", float(up))])]
     if result is not None:
         texts += [_family(*each) for each in _families(result, floor)]
     return "".join(texts)
@@ -99,12 +100,24 @@ def _number(value: float) -> str:
     return ("+Inf" if value > 0 else "-Inf") if math.isinf(value) else repr(float(value))
 
 
+class ReadsOn(Protocol):
+    """Topics that can be read from an offset on, as `stream.audit.kafka_world` has them."""
+
+    async def partitions(self, topic: str) -> Sequence[int]: ...
+
+    async def bounds(self, topic: str, partition: int) -> Bounds: ...
+
+    def read(
+        self, topic: str, partition: int, until: int, *, committed: bool, first: int = 0
+    ) -> AsyncIterator[Sequence[Record]]: ...
+
+
 @dataclass
 class Follower:
     """Reads on where it stopped: the raw topic first, so that the truth is there when its release comes."""
 
     task: Task
-    topics: KafkaTopics
+    topics: ReadsOn
     watches: dict[int, PartitionWatch] = field(default_factory=dict)
     raw: dict[int, RawValues] = field(default_factory=dict)
     _next: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -206,8 +219,15 @@ def _address(host: str) -> ipaddress.IPv4Address:
 async def follow(
     follower: Follower, page: Page, *, floor: int, every: float = _SECONDS, going: Callable[[], bool] = lambda: True
 ) -> None:
-    """Look, show, wait, until told to stop."""
+    """Look, show, wait, until told to stop. Brokers that go away later are waited for: what was read before a look
+    broke off is passed over when it is read again, for its steps are known.
+    """
+    result = await follower.look()
+    page.show(exposition(result, floor))
     while going():
-        result = await follower.look()
-        page.show(exposition(result, floor))
         await asyncio.sleep(every)
+        try:
+            result = await follower.look()
+            page.show(exposition(result, floor))
+        except CannotAudit:
+            page.show(exposition(result, floor, up=False))

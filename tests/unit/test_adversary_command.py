@@ -122,12 +122,14 @@ def test_without_a_truth_it_says_how_sure_it_is_and_no_more(folder: Path) -> Non
 def test_another_model_and_side_knowledge_are_held_to_twice_epsilon(folder: Path) -> None:
     other = model_of(4, sparse=True)
     (folder / "other.json").write_bytes(serialise(other.alphabet, other.chain, {}))
-    write_lines(folder / "knows.jsonl", [{"user": "user-0-1", "step": 1, "value": "act2"}])
+    facts = [{"user": name, "step": 1, "value": "act2"} for name in ("user-0-1", "nobody")]
+    write_lines(folder / "knows.jsonl", facts)
     for options, given in ((("--model", str(folder / "other.json")), 0), (("--knows", str(folder / "knows.jsonl")), 1)):
         found = asked_json(folder, *options, "--truth", str(folder / "truth.jsonl"))
         assert found["bound"]["nats"] == 2.0
         assert found["reader"] == "believes or knows something else"
         assert found["events"]["known_beforehand"] == given
+        assert found["events"]["facts_given"] == 2 * given
     same = asked_json(folder, "--model", str(folder / "model.json"))
     assert same["bound"]["nats"] == 1.0
 

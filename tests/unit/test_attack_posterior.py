@@ -10,8 +10,10 @@ import pytest
 from attack_help import longer_memory, watched
 from audit_world import model_of, run
 from phase_models import random_phases
+from tail_models import zipf_chain
 
-from beliefs.model_file import Model
+from beliefs.alphabet import IntegerRange
+from beliefs.model_file import Model, parse, serialise
 from stream.adversary.facts import Known
 from stream.adversary.hindsight import beliefs_about
 from stream.attack.posterior import (
@@ -22,6 +24,7 @@ from stream.attack.posterior import (
     moves_by_clock,
     moves_by_event,
 )
+from stream.attack.scores import FAR_U
 from stream.attack.watch import BEFORE, BLIND, FAR_DOWN, FAR_UP, GIVEN, KIND, SILENT, SURE
 from stream.audit.amounts import Floats
 from stream.audit.book import STEP, USER
@@ -100,6 +103,7 @@ PIPELINES: list[dict[str, Any]] = [
     {"nats": 5, "mechanism": "randomised_response_double", "when_spent": "forecast_draw"},
     {"nats": "unlimited", "model": random_phases(3, 2, 2, 4)},
     {"nats": "unlimited", "model": longer_memory(3, 6), "step": "10s", "most": 3},
+    {"nats": "unlimited", "mechanism": "near", "distance": "absolute", "alphabet": IntegerRange(0, 2)},
 ]
 
 
@@ -131,6 +135,21 @@ def test_the_fast_way_is_the_plain_way(settings: dict[str, Any], own: Model | No
         lower = np.where(blind.before[at] > 0, -moved, 0.0)
         assert rows[free, FAR_DOWN] == pytest.approx(lower.max(axis=1)[free].clip(0), abs=1e-8)
     assert compared > 50
+
+
+def test_under_a_model_with_a_tail_the_adversary_keeps_every_entry() -> None:
+    """The pipeline lists twenty of three hundred masses; its reader need not, and is held to the same epsilon."""
+    chain = zipf_chain(300, left=0.3)
+    model = parse(serialise(model_of(300).alphabet, chain, {}))
+    finished = run(300, events=400, users=6, model=model, listed=", listed: 20", nats="unlimited")
+    seen = watched(finished)
+    told, _ = beliefs_about(seen.watched.adversary, seen.events[seen.events[:, USER] == 0]) or (None, None)
+    assert told is not None
+    rows = seen.rows[seen.events[:, USER] == 0]
+    assert rows[:, SURE] == pytest.approx(told.after.max(axis=1), abs=1e-9)
+    assert seen.watched.scores.released > 380
+    assert seen.watched.scores.beyond == 0
+    assert (seen.watched.scores.users[:6, FAR_U] <= seen.watched.accounts() / 2**40).all()
 
 
 def test_it_does_not_matter_how_the_records_are_cut() -> None:
