@@ -26,9 +26,9 @@ _LARGEST: Final = 1 << 62
 TRUTH, KNOWN = 0, 1
 
 
-@dataclass
+@dataclass(repr=False)
 class Known:
-    """Values by user and step, and by release id."""
+    """Values by user and step, and by release id; they are nobody else's business, so no text is made of them."""
 
     by_step: dict[tuple[bytes, int], int] = field(default_factory=dict)
     by_id: dict[bytes, int] = field(default_factory=dict)

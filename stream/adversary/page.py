@@ -8,7 +8,7 @@ from stream.adversary.report import lines, share
 from stream.adversary.result import Result
 
 _SIDE = 360
-_EDGE = 40
+_EDGE = 48
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --bar: #3f6fb5; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --soft: #98a3b3; --line: #323b47; --paper: #14181e;

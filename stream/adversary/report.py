@@ -58,7 +58,7 @@ def lines(result: Result) -> Iterator[tuple[str, str]]:
         low, high = guesses["right_interval"]
         yield (
             "guesses right",
-            f"{share(guesses['right'])} of {scores.scored:,} (as a rate {share(low)} to {share(high)})",
+            f"{share(guesses['right'])} of {scores.scored:,} (99.9 %: {share(low)} to {share(high)})",
         )
         yield "right before this release", share(guesses["right_before_this_release"])
         yield "right without any release", share(guesses["right_without_any_release"])

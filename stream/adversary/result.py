@@ -24,8 +24,8 @@ class Result:
 
     pipeline: str
     scores: Scores
-    accounts: Floats
-    keys: list[bytes]
+    accounts: Floats = field(repr=False)
+    keys: list[bytes] = field(repr=False)
     lost: int
     unusable: int
     reads_by_the_model: bool

@@ -54,7 +54,8 @@ def _families(result: Result, floor: int) -> Iterator[tuple[str, str, str, Seque
     if heard >= floor:
         yield "releases_total", "counter", "Releases read.", [("", scores.released)]
         yield "releases_beyond_total", "counter", "Releases that moved a value beyond the bound.", [("", scores.beyond)]
-        yield "users_beyond_ledger", "gauge", "Users told more than their account.", [("", result.beyond_the_ledger)]
+        over = float(result.beyond_the_ledger > 0)
+        yield "ledger_exceeded", "gauge", "1 where a user was told more than the ledger's account.", [("", over)]
         means = [('{knows="releases"}', scores.mean("sure")), ('{knows="model"}', scores.mean("blind"))]
         sure = [(label, value) for label, value in means if value is not None]
         yield "sure_ratio", "gauge", "How sure the likeliest guess is, mean over releases.", sure

@@ -121,7 +121,7 @@ async def check_metrics(address: str, released: int) -> None:
     await until(has_come, seconds=150)
     text = fetch(address).text
     assert value(text, "guesses_total") == released
-    assert value(text, "releases_beyond_total") == value(text, "users_beyond_ledger") == 0
+    assert value(text, "releases_beyond_total") == value(text, "ledger_exceeded") == 0
     right, blind = value(text, 'guess_ratio{knows="releases"}'), value(text, 'guess_ratio{knows="model"}')
     assert blind is not None and right is not None
     assert blind < right < 1
