@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from attack_help import adversary_of, attacked, longer_memory, watched
-from audit_world import model_of, run
+from attack_help import adversary_of, attacked, longer_memory, truth_of, watched
+from audit_world import model_of, run, with_value
 from scipy import stats
 
 from beliefs.alphabet import Categories
@@ -144,6 +144,20 @@ def test_the_published_mechanism_is_caught_beyond_epsilon() -> None:
     evidence = Evidence()
     evidence.add(heard[:, RIGHT], ceiling_of(heard[:, DUMMY], 1.0))
     assert evidence.against_the_bound
+
+
+def test_a_pipeline_that_shows_more_than_its_channel_allows_is_caught() -> None:
+    """Every third release is the raw value. Who reads releases alone cannot see that; who knows the truth does."""
+    finished = run(2, events=5000, users=100, nats="unlimited", model=two_values(0.5))
+    assert attacked(finished).exit_status == 0
+    truth, log = truth_of(finished).by_id, finished.released()
+    for place in range(0, len(log), 3):
+        value = truth[bytes.fromhex(dict(log[place].headers)["release-id"].decode())]
+        log[place] = with_value(log[place], f"act{value}")
+    caught = attacked(finished)
+    assert (caught.scores.beyond, caught.beyond_the_ledger, caught.lost) == (0, 0, 0)
+    assert caught.scores.evidence.against_the_bound
+    assert caught.exit_status == 1
 
 
 def test_how_sure_stays_below_the_ceiling_of_what_was_believed_before() -> None:
