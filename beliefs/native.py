@@ -37,6 +37,7 @@ _SOURCES = (
     "stream/engine/checksum.py",
     "stream/engine/decoding.py",
     "stream/audit/*.py",
+    "stream/attack/watch.py",
 )
 
 

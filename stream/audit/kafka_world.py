@@ -52,12 +52,19 @@ class KafkaTopics:
                 end = await all_reader.end_offsets([part])
         return Bounds(int(first[part]), int(stable[part]), int(end[part]))
 
-    async def read(self, topic: str, partition: int, until: int, *, committed: bool) -> AsyncIterator[Sequence[Record]]:
+    async def read(
+        self, topic: str, partition: int, until: int, *, committed: bool, first: int = 0
+    ) -> AsyncIterator[Sequence[Record]]:
         part = TopicPartition(topic, partition)
+        if 0 < until <= first:
+            return
         with _reading(_name(part)):
             async with self._reader(committed=committed) as reader:
                 reader.assign([part])
-                await reader.seek_to_beginning(part)
+                if first:
+                    reader.seek(part, first)
+                else:
+                    await reader.seek_to_beginning(part)
                 async for chunk in _chunks(reader, part, until):
                     yield [record for record in chunk if record.offset < until]
 

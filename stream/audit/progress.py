@@ -12,15 +12,15 @@ MOVE_SECONDS: Final = 0.2
 class Shown:
     """Counts what has been read and says so, never on standard output."""
 
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
+    def __init__(self, out: TextIO, who: str = "audit") -> None:
+        self._out, self._who = out, who
         self._moves = out.isatty()
         self._counts: dict[str, int] = {}
         self._said = time.monotonic()
         self._wrote = False
 
     def __enter__(self) -> Shown:
-        self._write("audit: begins; the first one on a machine compiles its arithmetic for some seconds")
+        self._write(f"{self._who}: begins; the first one on a machine compiles its arithmetic for some seconds")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -34,7 +34,7 @@ class Shown:
         if now - self._said < (MOVE_SECONDS if self._moves else LINE_SECONDS):
             return
         self._said = now
-        self._write("audit: " + ", ".join(f"{count:,} {name}" for name, count in self._counts.items()))
+        self._write(f"{self._who}: " + ", ".join(f"{count:,} {name}" for name, count in self._counts.items()))
 
     def _write(self, text: str) -> None:
         self._wrote = True

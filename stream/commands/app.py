@@ -172,6 +172,48 @@ def audit(
 
 
 @app.command()
+def adversary(
+    config: Config,
+    releases: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Read released records from a file, not from the topic.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Believe in this model instead of the pipeline's.")
+    ] = None,
+    knows: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Raw values that the adversary knows: user, step, value.")
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Score guesses by these values: user, step, value.")
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Score guesses by the raw topic; no key is needed.")] = False,
+    smooth: Annotated[bool, typer.Option("--smooth", help="Guess past values from later releases, too.")] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page, too.")] = None,
+    exposed: Annotated[
+        int, typer.Option(min=0, max=1000, metavar="USERS", help="Show the most exposed users on the terminal.")
+    ] = 0,
+    as_json: AsJson = False,
+    brokers: Annotated[
+        list[str] | None, typer.Option(metavar="HOST:PORT", help="Ask this broker instead of the settings'.")
+    ] = None,
+    reidentify: Annotated[
+        int, typer.Option(min=0, max=1000, metavar="USERS", help="Name whose the second halves of streams are.")
+    ] = 0,
+    serve: Annotated[
+        int | None, typer.Option(min=0, max=65535, metavar="PORT", help="Follow the topic and serve metrics.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address that --serve listens on.")] = "127.0.0.1",
+) -> None:
+    """Watch an adversary read what was released, guess each value, and stay under the bound."""
+    from stream.commands.adversary import Options, adversary_command, serve_command
+
+    asked = tuple(brokers or ())
+    options = Options(releases, model, knows, truth, raw, smooth, html, exposed, reidentify, as_json, asked)
+    told = adversary_command(config, options) if serve is None else serve_command(config, options, host, serve)
+    raise typer.Exit(told)
+
+
+@app.command()
 def compute(
     file: Annotated[Path, typer.Argument(help="A JSON file with one question or a list of questions.")],
 ) -> None:

@@ -50,7 +50,7 @@ def audit_command(
                 update={"kafka": settings.kafka.model_copy(update={"brokers": tuple(brokers)})}
             )
         options = {"changelog": changelog, "uncommitted": uncommitted}
-        first, *others = [_model(named.file) for named in settings.model.named]
+        first, *others = pipeline_models(settings)
         task = task_of(settings, first, metrics, accounts=accounts, others=others, **options)
         return asyncio.run(_audit(settings, task, as_json))
 
@@ -66,11 +66,17 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
     return report.exit_status
 
 
-def _model(where: str) -> Model:
+def pipeline_models(settings: Settings) -> list[Model]:
+    """The models that serve, in the order of the settings."""
     fix = "name the model that the pipeline ran with in the settings"
+    return [model_in(Path(named.file), fix) for named in settings.model.named]
+
+
+def model_in(where: Path, fix: str) -> Model:
     try:
-        return parse(Path(where).read_bytes())
+        return parse(where.read_bytes())
     except OSError as error:
-        raise ModelRefused("The model cannot be read.", where, error.strerror or type(error).__name__, fix) from None
+        why = error.strerror or type(error).__name__
+        raise ModelRefused("The model cannot be read.", str(where), why, fix) from None
     except InvalidModel as error:
-        raise ModelRefused("The model cannot be used.", where, str(error.problems[0]), fix) from None
+        raise ModelRefused("The model cannot be used.", str(where), str(error.problems[0]), fix) from None

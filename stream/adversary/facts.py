@@ -1,0 +1,139 @@
+"""What is known about single events: the truth that guesses are scored by, and raw values that the adversary knows.
+
+A fact names its event by user and step, or by the offset of the raw record, from which the event's public release id
+follows. It is a line of JSON such as {"user": "u17", "step": 3, "value": "walking"} or
+{"user": "u17", "partition": 0, "offset": 912, "value": "walking"}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from beliefs.alphabet import Alphabet
+from stream.audit.amounts import Integers
+from stream.audit.rows import release_id
+from stream.errors import CannotAudit
+
+_KEYS: Final = frozenset({"user", "step", "partition", "offset", "value"})
+_LARGEST: Final = 1 << 62
+TRUTH, KNOWN = 0, 1
+
+
+@dataclass(repr=False)
+class Known:
+    """Values by user and step, and by release id; they are nobody else's business, so no text is made of them."""
+
+    by_step: dict[tuple[bytes, int], int] = field(default_factory=dict)
+    by_id: dict[bytes, int] = field(default_factory=dict)
+
+    def forget_up_to(self, name: bytes) -> None:
+        """Releases come in the order of their raw records."""
+        if name not in self.by_id:
+            return
+        for each in list(self.by_id):
+            del self.by_id[each]
+            if each == name:
+                return
+
+    def __len__(self) -> int:
+        return len(self.by_step) + len(self.by_id)
+
+    def of(self, user: bytes, step: int, name: bytes) -> int:
+        found = self.by_step.get((user, step), -1) if self.by_step else -1
+        return self.by_id.get(name, -1) if found < 0 and self.by_id else found
+
+
+@dataclass
+class Facts:
+    """Both kinds; `about` answers for a block of events, -1 where nothing is known. With `use_up` a truth that has been
+    asked for is forgotten, and so is every one that was entered before it: its event was not released.
+    """
+
+    truth: Known = field(default_factory=Known)
+    side: Known = field(default_factory=Known)
+    use_up: bool = False
+
+    def about(self, users: Sequence[bytes], events: Integers, ids: NDArray[np.void]) -> Integers:
+        found: Integers = np.full((events.shape[0], 2), -1, dtype=np.int64)
+        for column, known in ((TRUTH, self.truth), (KNOWN, self.side)):
+            if known:
+                names = zip(events.tolist(), ids.tolist(), strict=True)
+                found[:, column] = [known.of(users[user], step, bytes(name)) for (user, step), name in names]
+        if self.use_up and ids.shape[0]:
+            self.truth.forget_up_to(bytes(ids[-1]))
+        return found
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How offsets become release ids; `topic_id` is that of the raw topic, where it is known."""
+
+    fingerprint: bytes
+    topic_id: bytes | None
+
+    def id_of(self, partition: int, offset: int) -> bytes:
+        return release_id(self.topic_id or b"", partition, offset, self.fingerprint)
+
+
+def read_facts(file: Path, option: str, alphabet: Alphabet, naming: Naming) -> Known:
+    """The facts in a file; whatever is wrong is refused with its line, and no value is repeated."""
+    known = Known()
+    for number, line in json_lines(file, option):
+        where = f"{option} {file}, line {number}"
+        if not line.keys() <= _KEYS or "value" not in line:
+            _refuse(where, "a fact has a value, and user and step, or partition and offset; nothing else")
+        value = alphabet.index_of(line["value"])
+        if value is None:
+            _refuse(where, "its value is none of the model's")
+        if "offset" in line:
+            if naming.topic_id is None:
+                _refuse(where, "it names an offset, and the raw topic's id is known from the broker only")
+            place = (_number(line.get("partition"), 0), _number(line["offset"], 0))
+            if None in place or "step" in line:
+                _refuse(where, "an offset goes with a partition, both whole numbers from 0, and with no step")
+            entry: Any = naming.id_of(*(part or 0 for part in place))
+            _enter(known.by_id, entry, value, where)
+            continue
+        step, user = _number(line.get("step"), 1), line.get("user")
+        if step is None or not isinstance(user, str) or not user or "partition" in line:
+            _refuse(where, "it names neither a user, as a text, and a step, from 1, nor a partition and an offset")
+        _enter(known.by_step, (user.encode("utf-8", "surrogateescape"), step), value, where)
+    return known
+
+
+def _enter(facts: dict[Any, int], event: object, value: int, where: str) -> None:
+    if facts.setdefault(event, value) != value:
+        _refuse(where, "an earlier line says another value of the same event")
+
+
+def _number(value: object, least: int) -> int | None:
+    return value if type(value) is int and least <= value < _LARGEST else None
+
+
+def json_lines(file: Path, option: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The objects in a file, one a line, with the number of the line; empty lines are passed over."""
+    try:
+        lines = file.read_bytes().split(b"\n")
+    except OSError as error:
+        _refuse(f"{option} {file}", f"it cannot be read: {error.strerror or type(error).__name__}")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            found = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            found = None
+        if not isinstance(found, dict):
+            _refuse(f"{option} {file}, line {number}", "it is not one JSON object")
+        yield number, found
+
+
+def _refuse(where: str, why: str) -> NoReturn:
+    raise CannotAudit("A file for the adversary cannot be used.", where, why, "put the file right, or leave it out")
