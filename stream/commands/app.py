@@ -104,6 +104,22 @@ def plan(
 
 
 @app.command()
+def compare(
+    config: Config,
+    sample: plan_options.SampleFile = None,
+    user: plan_options.User = None,
+    epsilon: plan_options.OneEpsilon = None,
+    users: plan_options.Users = 100,
+    events: plan_options.Events = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Put the settings' mechanism and local privacy side by side, on your own sample or on the model's."""
+    from stream.commands.compare import Asked, compare_command
+
+    raise typer.Exit(compare_command(Asked(config, sample, user, epsilon, users, events), as_json=as_json))
+
+
+@app.command()
 def schema() -> None:
     """Print the JSON Schema of settings files, for editors."""
     from stream.commands.report import say_json

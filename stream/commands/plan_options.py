@@ -31,3 +31,11 @@ Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page wi
 Write = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the settings that make the chosen point.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there already.")]
 Everything = Annotated[bool, typer.Option("--all", help="List every point, not only those that no other beats.")]
+
+SampleFile = Annotated[
+    Path | None, typer.Option("--sample", metavar="FILE", help="JSON lines, read as raw records are; else the model's.")
+]
+User = Annotated[str | None, typer.Option(metavar="PATH", help="The field of a line that holds its user, as $.user.")]
+OneEpsilon = Annotated[float | None, typer.Option(help="Compare at this epsilon instead of the settings'.")]
+Users = Annotated[int, typer.Option(help="How many users are drawn from the model.")]
+Events = Annotated[int, typer.Option(help="How many events of each are drawn.")]

@@ -121,6 +121,11 @@ class Trial:
         return len(self._costs)
 
     @property
+    def spread(self) -> float:
+        """The standard deviation of one user's share."""
+        return stdev(self._agreements)
+
+    @property
     def agreement_error(self) -> float:
         return 0.0 if self.exact is not None else half_width(self._agreements)
 

@@ -69,14 +69,14 @@ class Search:
 
     def trial(self, candidate: Candidate) -> Trial:
         opened = opened_of(document_of(self.base, candidate, self.per_day), self.folder, self.keys)
-        distance = self._distance(opened)
+        distance = self.distance_of(opened)
         chain, promise = opened.model.chain, opened.promise
         trial = Trial(candidate, Promised(promise.policy, promise.windows, promise.distance), chain, distance)
         costs = None if distance is None else costs_of(distance, chain.symbols)
         trial.exact = exactly(trial.promised, chain, costs, self.steps_of(trial), self.spacing)
         return trial
 
-    def _distance(self, opened: Opened) -> Distance | None:
+    def distance_of(self, opened: Opened) -> Distance | None:
         given = self.base["record"]["protect"].get("distance")
         if given is None:
             return None
