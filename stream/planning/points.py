@@ -142,7 +142,7 @@ class Trial:
         length, wait, forecast, gone = (fmean(column) for column in zip(*self._counts, strict=True))
         worst = epsilon if mechanism.holds_epsilon else mechanism.row_epsilons * epsilon
         kept = kept_per_day(self.candidate.nats, self.candidate.length)
-        by_rate = releases_per_day(per_day, self.candidate.events if in_window else 1) * worst
+        by_rate = self._releases_per_day(per_day) * worst
         costs = self._costs[1:] or self._costs
         distance = fmean(self._distances) if self._distances else None
         return Point(
@@ -171,15 +171,24 @@ class Trial:
             steps=self.steps,
         )
 
+    def _releases_per_day(self, per_day: int) -> int:
+        rules = self.promised.windows
+        return per_day if rules is None else releases_per_day(per_day, rules.events, rules.stretch)
+
 
 def window_passes(candidate: Candidate) -> int:
     """How often each value of a window passes over the transitions: bisect goes over the window for each value."""
     return 1 if candidate.order == "natural" else candidate.events
 
 
-def releases_per_day(per_day: int, events: int) -> int:
-    """So many evenly spaced events touch at most so many windows of this many events."""
-    return per_day if events == 1 else (per_day - 2) // events + 2 if per_day > 1 else 1
+def releases_per_day(per_day: int, events: int, stretch: int = 0) -> int:
+    """So many evenly spaced events touch at most so many windows of this many events; each stretch that begins among
+    them ends one window early.
+    """
+    if events == 1 or per_day == 1:
+        return per_day
+    begun = -(-DAY_MS // stretch) if stretch > 0 else 0
+    return min(per_day, (per_day - 2) // events + 2 + begun)
 
 
 def kept_per_day(nats: float, length: int | None) -> float:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from planning_help import point
 
+from mechanisms.registry import MECHANISMS
+from stream.commands.expectation import DAY_MS
 from stream.planning.frontier import choose, dominates, frontier, nearest
 from stream.planning.points import half_width, kept_per_day, notion_of, releases_per_day
 from stream.planning.target import CannotPlan, Target, gaps
@@ -111,7 +114,6 @@ def test_impossible_targets_are_refused(target: Target) -> None:
 
 
 def test_what_a_day_may_tell() -> None:
-    from mechanisms.registry import MECHANISMS
 
     assert kept_per_day(2.5, 86_400_000) == 5.0
     assert kept_per_day(2.5, None) == 2.5
@@ -124,6 +126,27 @@ def test_what_a_day_may_tell() -> None:
         for length in range(2, 8):
             touched = max((first + events - 1) // length + 1 for first in range(length))
             assert releases_per_day(events, length) == touched
+
+
+@pytest.mark.parametrize("stretch", [3_600_000, 5_000_000, 20_000_000, 90_000_000])
+def test_stretches_end_windows_early(stretch: int) -> None:
+    """Windows of a user whose events come evenly, cut by number and stretch, from wherever the day begins."""
+    for per_day, length in ((10, 4), (24, 7), (24, 20), (97, 5)):
+        spacing, held, first = DAY_MS // per_day, 0, 0
+        windows: list[int] = []
+        for event in range(5 * per_day):
+            time = event * spacing
+            if held == length or (held and time // stretch > first // stretch):
+                held = 0
+            first = time if held == 0 else first
+            windows.append(event if held == 0 else windows[-1])
+            held += 1
+        numbers = np.array(windows)
+        most = max(len(set(numbers[begin : begin + per_day].tolist())) for begin in range(4 * per_day))
+        assert most <= releases_per_day(per_day, length, stretch)
+
+
+def test_an_epsilon_bears_the_kind_of_its_promise() -> None:
     assert notion_of(MECHANISMS["optimal"], 1.0) == "SIP 1"
     assert notion_of(MECHANISMS["top_k_grr"], 1.0) == "LDP 1"
     assert notion_of(MECHANISMS["randomised_response_double"], 1.0) == "LDP 2"
