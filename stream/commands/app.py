@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from stream.commands import fit_options
+from stream.commands import fit_options, plan_options
 from stream.names import DISTRIBUTION
 
 app = typer.Typer(
@@ -108,6 +108,50 @@ def fit(
     from stream.commands.fit import fit_command
 
     raise typer.Exit(fit_command(**options))
+
+
+@app.command()
+def plan(
+    config: plan_options.Config = None,
+    model: plan_options.Model = None,
+    agreement: plan_options.Agreement = None,
+    distance: plan_options.Distance = None,
+    leakage: plan_options.Leakage = None,
+    events_per_day: plan_options.EventsPerDay = 96,
+    delay: plan_options.Delay = None,
+    mechanism: plan_options.Mechanism = None,
+    epsilon: plan_options.Epsilon = None,
+    order: plan_options.Order = None,
+    window: plan_options.Window = None,
+    html: plan_options.Html = None,
+    write: plan_options.Write = None,
+    replace: plan_options.Replace = False,
+    everything: plan_options.Everything = False,
+    as_json: AsJson = False,
+) -> None:
+    """Find the mechanism, epsilon, window and budget that keep what you want and tell the least."""
+    from stream.commands.plan import Asked, Outputs, plan_command
+    from stream.planning.grid import Grid
+
+    grid = Grid(tuple(mechanism or ()), tuple(epsilon or ()), tuple(order or ()), tuple(window or ()))
+    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything)
+    raise typer.Exit(plan_command(asked, Outputs(html, write, replace), as_json=as_json))
+
+
+@app.command()
+def compare(
+    config: Config,
+    sample: plan_options.SampleFile = None,
+    user: plan_options.User = None,
+    epsilon: plan_options.OneEpsilon = None,
+    users: plan_options.Users = 100,
+    events: plan_options.Events = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Put the settings' mechanism and local privacy side by side, on your own sample or on the model's."""
+    from stream.commands.compare import Asked, compare_command
+
+    raise typer.Exit(compare_command(Asked(config, sample, user, epsilon, users, events), as_json=as_json))
 
 
 @app.command()

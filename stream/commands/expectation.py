@@ -17,7 +17,7 @@ from beliefs.chain import Chain
 from beliefs.distance import EQUAL, Distance, cost
 from beliefs.forward import chain_arrays
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
-from mechanisms.coins import keystream
+from mechanisms.coins import Coins, keystream
 from mechanisms.sequence.dual_prices import ROUNDS
 from stream.policy import FORECAST, RELEASED, Events, Policy, Releases, new_bench
 from stream.promise import WindowRules
@@ -62,6 +62,15 @@ class Expectation:
     distance: float | None = None
 
 
+class Drawn(NamedTuple):
+    """So many events of so many users, all users' first ones first, and the coins of each."""
+
+    events: Events
+    coins: Coins
+    users: int
+    steps: int
+
+
 class Promised(NamedTuple):
     """What of a promise decides the figures."""
 
@@ -99,30 +108,36 @@ def _most_events(windows: WindowRules | None, symbols: int) -> int:
 
 
 def _simulate(promise: Promised, chain: Chain, steps: int, spacing: int) -> Expectation:
-    policy = promise.policy
     most = _most_events(promise.windows, chain.symbols)
     steps = min(steps, max(most // _FEWEST_USERS, 1))
+    reached = int(_moves(promise.policy, steps, spacing).sum())
+    drawn = draw(promise.policy, chain, min(_users(chain, reached + 1), most // steps), steps, spacing)
+    rehearsed = carry_out(promise, chain, drawn)
+    summary = _summary(rehearsed, drawn.events, drawn.users, steps)
+    if promise.distance is None:
+        return summary
+    return replace(summary, distance=mean_distance(promise.distance, rehearsed.releases, drawn.events))
+
+
+def draw(policy: Policy, chain: Chain, users: int, steps: int, spacing: int, batch: int = 0) -> Drawn:
+    """Users whose values follow the chain, an event each `spacing` milliseconds; each batch has users of its own."""
     reached = np.concatenate([[0], np.cumsum(_moves(policy, steps, spacing))]).astype(np.int64)
-    users = min(_users(chain, int(reached[-1]) + 1), most // steps)
-    values = chain.symbol_of[_states(chain, users, _numbers(policy, steps, spacing))[:, reached]]
+    values = chain.symbol_of[_states(chain, users, _numbers(policy, steps, spacing), batch)[:, reached]]
     order = np.arange(users * steps, dtype=np.int64)
     events = Events(slot=order % users, offset=order, time=(order // users) * spacing, symbol=values.T.reshape(-1))
-    coins = keystream(_COINS, 0, users * steps)
+    return Drawn(events, keystream(_COINS, batch << 32, users * steps), users, steps)
+
+
+def carry_out(promise: Promised, chain: Chain, drawn: Drawn) -> Rehearsed:
+    """What the pipeline's own step releases for these events."""
+    policy, (events, coins, users, _) = promise.policy, drawn
     if promise.windows is not None:
-        rehearsed = rehearse(policy, promise.windows, chain_arrays(chain), events, coins, promise.distance)
-        return _with_distance(promise, rehearsed.releases, events, _summary(rehearsed, events, users, steps))
+        return rehearse(policy, promise.windows, chain_arrays(chain), events, coins, promise.distance)
     width = codes_of(chain.size, policy.listed)
     heads, codes = new_users(users, width, head_words(policy.interval > 0, policy.sliding))
     bench = new_bench(chain.size, chain.symbols, promise.distance, listed=policy.listed > 0)
     releases = advance(policy, chain_arrays(chain), bench, heads, codes, events, coins)
-    summary = _summary(Rehearsed(releases, users * steps, np.zeros_like(order)), events, users, steps)
-    return _with_distance(promise, releases, events, summary)
-
-
-def _with_distance(promise: Promised, releases: Releases, events: Events, summary: Expectation) -> Expectation:
-    if promise.distance is None:
-        return summary
-    return replace(summary, distance=mean_distance(promise.distance, releases, events))
+    return Rehearsed(releases, events.slot.shape[0], np.zeros_like(events.slot))
 
 
 def mean_distance(distance: Distance, releases: Releases, events: Events) -> float | None:
@@ -151,10 +166,10 @@ def _numbers(policy: Policy, events: int, spacing: int) -> Integers:
     return np.concatenate([[0], *(np.arange(now - k + 1, now + 1) for now, k in zip(reached, moves, strict=True))])
 
 
-def _states(chain: Chain, users: int, numbers: Integers) -> Integers:
+def _states(chain: Chain, users: int, numbers: Integers, batch: int) -> Integers:
     """Paths of the chain, one row a user, by steps of these numbers."""
     steps = numbers.shape[0]
-    uniform = _uniform(users * steps).reshape(users, steps)
+    uniform = _uniform(users * steps, batch << 32).reshape(users, steps)
     start = np.cumsum(chain.start)
     tail = np.cumsum(chain.tail)
     paths = np.zeros((users, steps), dtype=np.int64)
@@ -182,8 +197,8 @@ def _place(sums: NDArray[np.float64], point: float) -> int:
     return min(place, int(sums.shape[0]) - 1)
 
 
-def _uniform(count: int) -> NDArray[np.float64]:
-    words = keystream(_VALUES, 0, (count + 7) // 8).reshape(-1)[:count]
+def _uniform(count: int, first: int) -> NDArray[np.float64]:
+    words = keystream(_VALUES, first, (count + 7) // 8).reshape(-1)[:count]
     return (words >> np.uint64(11)).astype(np.float64) / _LARGEST_UNIT
 
 

@@ -40,6 +40,11 @@ def load_settings(file: Path) -> Settings:
 
 def parse_settings(data: bytes, file: Path) -> Settings:
     """The settings in this text; `file` gives messages their name and relative paths their folder."""
+    return Settings.model_validate(written_out(data, file))
+
+
+def written_out(data: bytes, file: Path) -> dict[str, Any]:
+    """The same as plain values, with every shorthand written out, once they have been found right."""
     tree = read_tree(data)
     collector = Collector(str(file), tree)
     full: dict[str, Any] = {}
@@ -51,7 +56,7 @@ def parse_settings(data: bytes, file: Path) -> Settings:
     segments = [("model", "files", name) for name in full["model"].get("files") or ()]
     for place in (*_FILES, *segments):
         _make_absolute(full, place, file.absolute().parent)
-    return Settings.model_validate(full)
+    return full
 
 
 def problem_at(file: Path, data: bytes, place: tuple[str, ...], found: str, allowed: str, fix: str) -> Problem:

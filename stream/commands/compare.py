@@ -1,0 +1,179 @@
+"""`sottovoce compare`: the settings' mechanism and local privacy, side by side on the same values."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from mechanisms.registry import MECHANISMS
+from stream.commands.compiling import compiling_told
+from stream.commands.expectation import DAY_MS, Promised, draw
+from stream.commands.report import errors_told, hint, say, say_json
+from stream.keys import new_ring
+from stream.names import EXIT_DONE
+from stream.opening import Opened
+from stream.planning.comparison import Side, side_of
+from stream.planning.grid import Document, base_document, document_of, opened_of
+from stream.planning.points import NO_WINDOW, Candidate, notion_of
+from stream.planning.progress import Progress
+from stream.planning.sample import Sample, read_lines
+from stream.planning.search import Search
+from stream.planning.target import Target, check_one_model, impossible
+from stream.records.paths import PathError, parse_path
+from stream.settings.load import load_settings, written_out
+from stream.settings.model import RecordSettings, UserSettings
+
+LOCAL: Final = ("top_k_grr", "randomised_response", "randomised_response_double")
+HEADS: Final = (
+    "mechanism",
+    "promise",
+    "kept",
+    "distance",
+    "mean/event",
+    "largest",
+    "counters/user",
+    "most",
+    "sum/user",
+    "exact/user",
+    "single",
+)
+_NOTES: Final = """\
+promise: SIP e holds at e against readers who know the model, and at 2 e against everybody; LDP e holds at e against
+ everybody, whatever they know. LDP e implies SIP e, and SIP e implies LDP 2 e: so SIP e lies between the two, and the
+ same number is not the same promise
+kept, distance: with the half-width of an interval of 95 %, users being independent
+mean/event and largest: nats that one release told a reader who knows the model, its larger side; in windows a release
+ is a window, counted at its last value
+counters/user: the larger of the two counters of a user, on average; most: of the user who has most. sum/user adds the
+ larger side of each release, which is what the paper's first theorem adds; the counters never exceed it
+exact/user: what all releases of a user together tell about the sequence, by the definition itself, and single: about
+ the worst single value given all of them; of the first {users} users and their first 200 events; for single releases
+ under models of order 1, event by event
+all of that is leakage to a reader who knows the model. A locally private release may tell such a reader less than its
+ epsilon; that is no promise
+budgets are left away, so that mechanisms are compared and not what is left of a budget"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    config: Path
+    sample: Path | None = None
+    user: str | None = None
+    epsilon: float | None = None
+    users: int = 100
+    events: int = 100
+    per_day: int = 96
+
+
+def compare_command(asked: Asked, *, as_json: bool) -> int:
+    with errors_told(as_json=as_json):
+        check_one_model(load_settings(asked.config))
+        if asked.epsilon is not None and not 1e-6 <= asked.epsilon <= 16:
+            why = f"{asked.epsilon:g} is not allowed, as twice as much must be, too"
+            raise impossible("--epsilon", why, "write a number from 0.000001 to 16")
+        with compiling_told(hint), Progress("compare", sys.stderr) as progress:
+            sample, sides = _compare(asked, progress)
+        if as_json:
+            facts = {"source": sample.source, "users": sample.users, "events": int(sample.events.slot.shape[0])}
+            say_json({"ok": True, **facts, "refused": sample.refused, "sides": [asdict(side) for side in sides]})
+        else:
+            say("\n".join(_told(sample, sides)))
+    return EXIT_DONE
+
+
+def _compare(asked: Asked, progress: Progress) -> tuple[Sample, list[Side]]:
+    base = _base(asked)
+    with TemporaryDirectory() as folder:
+        keys = Path(folder) / "keys.json"
+        new_ring(keys)
+        search = Search(base, Target(), asked.per_day, Path(folder), keys, progress)
+        own = opened_of(base, Path(folder), keys)
+        sample = _sample(asked, own, search)
+        wanted = list(_candidates(own))
+        sides = []
+        for number, candidate in enumerate(wanted):
+            progress("mechanisms compared", number, len(wanted))
+            document = document_of(base, candidate, asked.per_day)
+            opened = opened_of(document, Path(folder), keys)
+            promised = Promised(opened.promise.policy, opened.promise.windows, opened.promise.distance)
+            window = "" if candidate.order == NO_WINDOW else f"{candidate.order} {candidate.events}"
+            notion = notion_of(MECHANISMS[candidate.mechanism], candidate.epsilon)
+            distance = search.distance_of(opened)
+            sides.append(side_of(candidate.mechanism, notion, window, promised, opened.model.chain, distance, sample))
+    return sample, sides
+
+
+def _base(asked: Asked) -> Document:
+    """The settings, with no budget, and with what is only here for comparison accepted."""
+    base = base_document(written_out(asked.config.read_bytes(), asked.config), None)
+    base["budget"] = {**base["budget"], "nats": "unlimited"}
+    base["mechanism"] = {**base["mechanism"], "accept_unbounded": True}
+    if asked.epsilon is not None:
+        base["mechanism"]["epsilon"] = asked.epsilon
+    return base
+
+
+def _candidates(own: Opened) -> Iterator[Candidate]:
+    settings = own.settings
+    name, epsilon, window = settings.mechanism.name, settings.mechanism.epsilon, settings.window
+    if window is not None:
+        yield Candidate(name, epsilon, window.order, window.events)
+    yield Candidate(name, epsilon)
+    for other in LOCAL:
+        if other != name:
+            yield Candidate(other, epsilon)
+
+
+def _sample(asked: Asked, own: Opened, search: Search) -> Sample:
+    if asked.sample is not None:
+        return read_lines(asked.sample, _record(asked, own.settings.record), own.model.alphabet, search.spacing)
+    if asked.users < 3 or asked.events < 1:
+        raise impossible("--users", "an interval needs at least 3 users with an event", "write larger numbers")
+    drawn = draw(own.promise.policy, own.model.chain, asked.users, asked.events, DAY_MS // asked.per_day)
+    return Sample(drawn.events, asked.users, "values drawn from the model")
+
+
+def _record(asked: Asked, record: RecordSettings) -> RecordSettings:
+    if asked.user is None:
+        return record
+    try:
+        path = parse_path(asked.user)
+    except PathError as problem:
+        raise impossible("--user", str(problem), "write a path such as $.user") from None
+    return record.model_copy(update={"user": UserSettings(path=path, partitioned_by_user=True)})
+
+
+def _told(sample: Sample, sides: Sequence[Side]) -> Iterator[str]:
+    yield f"{sample.events.slot.shape[0]} events of {sample.users} users ({sample.source})."
+    if sample.refused:
+        yield "Refused: " + ", ".join(f"{count} {reason}" for reason, count in sorted(sample.refused.items())) + "."
+    rows = [HEADS, *map(_cells, sides)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
+    yield ""
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield ""
+    users = max((side.exact.users for side in sides if side.exact is not None), default=0)
+    yield from (f"  {note}" for note in _NOTES.format(users=users).replace("\n ", " ").splitlines())
+
+
+def _cells(side: Side) -> tuple[str, ...]:
+    exact = side.exact
+    return (
+        side.name + (f", {side.windows}" if side.windows else ""),
+        side.notion,
+        f"{100 * side.agreement:.1f} % +- {100 * side.agreement_error:.1f}",
+        "-" if side.distance is None else f"{side.distance:.4g} +- {side.distance_error:.2g}",
+        f"{side.per_event:.3g}",
+        f"{side.largest:.3g}",
+        f"{max(side.upper, side.lower):.4g}",
+        f"{side.counters_most:.4g}",
+        f"{side.total:.4g}",
+        "-" if exact is None else f"{exact.whole:.4g} (most {exact.whole_most:.4g})",
+        "-" if exact is None or math.isnan(exact.single_most) else f"{exact.single_most:.3g}",
+    )

@@ -1,0 +1,176 @@
+"""`sottovoce plan`: which mechanism, epsilon, window and budget keep what is wanted and tell the least.
+
+Exit status 0 when a point meets the target, or when nothing is asked; 1 when nothing meets it; 2 when it cannot be
+planned at all.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pydantic_core import PydanticCustomError
+from ruamel.yaml import YAML
+
+from stream.commands.compiling import compiling_told
+from stream.commands.init import template
+from stream.commands.report import errors_told, hint, say, say_json
+from stream.keys import new_ring
+from stream.names import EXIT_DONE, EXIT_FAILED
+from stream.planning.frontier import choose
+from stream.planning.grid import Document, Grid, base_document, candidates, document_of
+from stream.planning.page import page
+from stream.planning.points import Point
+from stream.planning.progress import Progress
+from stream.planning.search import Search, check_measured
+from stream.planning.target import CannotPlan, Target, check_one_model, impossible
+from stream.planning.words import Plan, figures, told
+from stream.serving import load_model
+from stream.settings.kinds import read_duration
+from stream.settings.load import load_settings, written_out
+from stream.settings.model import Settings
+
+MOST_EVENTS_A_DAY = 1_000_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options as they were given."""
+
+    config: Path | None = None
+    model: Path | None = None
+    agreement: float | None = None
+    distance: float | None = None
+    leakage: float | None = None
+    per_day: int = 96
+    delay: str | None = None
+    grid: Grid = field(default_factory=Grid)
+    everything: bool = False
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files that are written beside the answer."""
+
+    html: Path | None = None
+    write: Path | None = None
+    replace: bool = False
+
+
+def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
+    """Print the plan, and write what is asked for."""
+    with errors_told(as_json=as_json):
+        base = _base(asked)
+        target = _target(asked, outputs)
+        _check_outputs(asked, outputs)
+        with _searching(base, target, asked.per_day, "plan") as search, compiling_told(hint):
+            plan = _plan(search, asked)
+        if outputs.html is not None:
+            _write(outputs.html, page(plan))
+        if plan.chosen is not None and outputs.write is not None:
+            _write(outputs.write, settings_text(base, plan.chosen, asked.per_day))
+        if as_json:
+            say_json({"ok": plan.chosen is not None or not target.asked, **figures(plan)})
+        else:
+            say(told(plan, everything=asked.everything))
+            _say_written(plan, outputs)
+        return EXIT_DONE if plan.chosen is not None or not target.asked else EXIT_FAILED
+
+
+def _plan(search: Search, asked: Asked) -> Plan:
+    trials = search.trials(candidates(search.base, asked.grid, search.target))
+    check_measured(search.target, trials)
+    points = tuple(search.refine(trials))
+    model = load_model(Path(search.base["model"]["file"]))
+    chosen = choose(points, search.target, search.by_distance)
+    values = model.alphabet.size
+    return Plan(model.short, values, search.target, asked.per_day, points, chosen, search.left_out)
+
+
+def _base(asked: Asked) -> Document:
+    if asked.config is None:
+        if asked.model is None:
+            fix = "give a settings file, or --model FILE"
+            raise impossible("the model", "neither settings nor a model are given", fix)
+        load_model(asked.model)
+        file = Path("sottovoce.yaml").absolute()
+        return base_document(written_out(template("planned").encode(), file), asked.model)
+    check_planned(load_settings(asked.config))
+    base = base_document(written_out(asked.config.read_bytes(), asked.config), asked.model)
+    load_model(Path(base["model"]["file"]))
+    return base
+
+
+def check_planned(settings: Settings) -> None:
+    """What candidates cannot be made of."""
+    check_one_model(settings)
+    if settings.budget.sliding is not None:
+        why = "budgets over events in a row are not among those that are tried"
+        raise impossible("budget.window", why, "write forever, or a duration; the chosen one can slide afterwards")
+
+
+def _target(asked: Asked, outputs: Outputs) -> Target:
+    if not 1 <= asked.per_day <= MOST_EVENTS_A_DAY:
+        why = f"{asked.per_day} is no number of events from 1 to {MOST_EVENTS_A_DAY:,}"
+        raise impossible("--events-per-day", why, "write how many events a user has in a day")
+    try:
+        delay = None if asked.delay is None else read_duration(asked.delay)
+    except PydanticCustomError as problem:
+        context = problem.context or {}
+        raise impossible("delay", f"{asked.delay} is not {context['allowed']}", str(context["fix"])) from None
+    target = Target(asked.agreement, asked.distance, asked.leakage, delay)
+    target.check()
+    asked.grid.check(target)
+    if outputs.write is not None and not target.asked:
+        raise impossible("--write", "nothing is asked for, so nothing would be chosen", "say what is wanted")
+    return target
+
+
+def _check_outputs(asked: Asked, outputs: Outputs) -> None:
+    if outputs.write is not None and asked.config is None:
+        why = "settings are written from settings, and none are given"
+        raise impossible("--write", why, "give the settings file that the plan is for")
+    for file in (outputs.html, outputs.write):
+        if file is not None and file.exists() and not outputs.replace:
+            raise impossible(str(file), "a file of that name is there already", "name another one, or add --replace")
+        if file is not None and not file.absolute().parent.is_dir():
+            raise impossible(str(file), "its folder is not there", "make the folder first")
+
+
+@contextmanager
+def _searching(base: Document, target: Target, per_day: int, name: str) -> Iterator[Search]:
+    """A search with a folder and a key ring that are gone afterwards."""
+    with TemporaryDirectory() as folder, Progress(name, sys.stderr) as progress:
+        keys = Path(folder) / "keys.json"
+        new_ring(keys)
+        yield Search(base, target, per_day, Path(folder), keys, progress)
+
+
+def settings_text(base: Document, point: Point, per_day: int) -> str:
+    """The settings that make this point, under a higher policy version, since what is released changes."""
+    document = document_of(base, point.candidate, per_day)
+    document["policy_version"] = int(document["policy_version"]) + 1
+    out = io.StringIO()
+    YAML().dump(document, out)
+    return f"# Written by `sottovoce plan`: {point.candidate.mechanism}, {point.notion}.\n{out.getvalue()}"
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fix = "name a place that can be written"
+        raise CannotPlan("The file cannot be written.", str(file), error.strerror or "unknown", fix) from None
+
+
+def _say_written(plan: Plan, outputs: Outputs) -> None:
+    if outputs.html is not None:
+        say(f"The page: {outputs.html}")
+    if outputs.write is not None:
+        what = "written to" if plan.chosen is not None else "not written, since nothing meets the target, to"
+        say(f"The settings: {what} {outputs.write}")

@@ -1,0 +1,124 @@
+"""A plan as one HTML file that needs nothing else: drawings as inline SVG, light and dark, for phones, too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Final
+
+from stream.planning.points import Point
+from stream.planning.words import HEADS, NOTES, Plan, cells, name_of, sorted_points, verdict
+
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640.0, 320.0, 58.0, 44.0, 14.0
+_STYLE: Final = """
+:root { color-scheme: light dark; --ink: #1b2733; --soft: #5b6b7b; --line: #d5dce3; --paper: #ffffff; --box: #f5f7f9;
+  --dot: #9aa9b8; --best: #1f6fb2; --chosen: #b3471d; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6ebf0; --soft: #9fb0c0; --line: #36424e; --paper: #12181e;
+  --box: #1b242c; --dot: #5f6f7f; --best: #6db3f2; --chosen: #f0885a; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 70rem;
+  margin: 1.5rem auto; padding: 0 1rem; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; } p, li { color: var(--soft); }
+strong { color: var(--ink); } svg { width: 100%; max-width: 640px; height: auto; }
+svg text { font: 12px system-ui, sans-serif; fill: var(--ink); } .grid { stroke: var(--line); }
+.dot { fill: var(--dot); } .best { fill: var(--best); } .chosen { fill: var(--chosen); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; white-space: nowrap; }
+th, td { text-align: left; padding: 0.2rem 0.7rem 0.2rem 0; border-bottom: 1px solid var(--line); }
+tr.chosen-row td { font-weight: 600; background: var(--box); }
+"""
+
+
+def page(plan: Plan) -> str:
+    """The whole page."""
+    title = f"Plan for model {plan.model}"
+    words = "\n".join(f"<p><strong>{escape(line)}</strong></p>" for line in verdict(plan))
+    notes = "\n".join(f"<li>{escape(note)}</li>" for note in NOTES)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
+        f"<p>{plan.values} values, {plan.per_day} events a day, {len(plan.points)} ways tried.</p>\n{words}\n"
+        f"{_drawings(plan)}\n<h2>The points that no other beats</h2>\n{_table(plan, plan.best)}\n"
+        f"<ul>\n{notes}\n</ul>\n<h2>All points</h2>\n{_table(plan, plan.points)}\n</body>\n</html>\n"
+    )
+
+
+def _drawings(plan: Plan) -> str:
+    axes: list[tuple[str, Callable[[Point], float]]] = [
+        ("promised worst, nats a day", lambda point: point.worst_per_day),
+        ("mean leakage, nats a day", lambda point: point.mean_per_day),
+        ("mean delay, minutes", lambda point: point.delay_ms / 60_000),
+        ("cost, microseconds an event, measured in this run", lambda point: point.cost_us),
+    ]
+    parts = []
+    for name, of in axes:
+        parts.append(f"<h2>What is kept against {escape(name)}</h2>\n{plot(plan, name, of)}")
+    return "\n".join(parts)
+
+
+def plot(plan: Plan, name: str, of: Callable[[Point], float]) -> str:
+    """Every point; the coloured ones are on the frontier, the largest one is chosen. Hover for its name."""
+    kept = _kept_of(plan)
+    points = [point for point in plan.points if math.isfinite(of(point)) and math.isfinite(kept(point))]
+    across, up = _scale([of(point) for point in points]), _scale([kept(point) for point in points])
+    parts = [_axis(across, up, name, "mean distance" if plan.by_distance else "agreement")]
+    best = set(map(id, plan.best))
+    for point in sorted(points, key=lambda point: (point is plan.chosen, id(point) in best)):
+        kind, radius = ("chosen", 7.0) if point is plan.chosen else ("best", 4.5) if id(point) in best else ("dot", 3.0)
+        x, y = _x(across, of(point)), _y(up, kept(point))
+        told = f"{name_of(point)}: {kept(point):.4g} kept, {of(point):.4g} {name}"
+        parts.append(
+            f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"><title>{escape(told)}</title></circle>'
+        )
+    body = "\n".join(parts)
+    return (
+        f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" aria-label="{escape(f"what is kept against {name}")}">'
+        f"\n{body}\n</svg>"
+    )
+
+
+def _kept_of(plan: Plan) -> Callable[[Point], float]:
+    if plan.by_distance:
+        return lambda point: math.inf if point.distance is None else point.distance
+    return lambda point: point.agreement
+
+
+def _scale(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    low = 0.0 if low < 0.6 * high else low
+    return (low, high * 1.03) if high > low else (low - 0.5, low + 0.5)
+
+
+def _x(scale: tuple[float, float], value: float) -> float:
+    return _LEFT + (_WIDTH - _LEFT - 16) * (value - scale[0]) / (scale[1] - scale[0])
+
+
+def _y(scale: tuple[float, float], value: float) -> float:
+    return _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * (value - scale[0]) / (scale[1] - scale[0])
+
+
+def _axis(across: tuple[float, float], up: tuple[float, float], name: str, kept: str) -> str:
+    parts = []
+    for step in range(5):
+        share = step / 4
+        value, below = up[0] + share * (up[1] - up[0]), across[0] + share * (across[1] - across[0])
+        x, y = _x(across, below), _y(up, value)
+        parts += [
+            f'<line class="grid" x1="{_LEFT:g}" x2="{_WIDTH - 16:g}" y1="{y:.1f}" y2="{y:.1f}"/>',
+            f'<text x="{_LEFT - 6:g}" y="{y + 4:.1f}" text-anchor="end">{value:.3g}</text>',
+            f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16:g}" text-anchor="middle">{below:.3g}</text>',
+        ]
+    parts.append(f'<text x="{_WIDTH / 2:g}" y="{_HEIGHT - 8:g}" text-anchor="middle">{escape(name)}</text>')
+    parts.append(f'<text x="{_LEFT - 44:g}" y="{_TOP - 3:g}">{escape(kept)}</text>')
+    return "\n".join(parts)
+
+
+def _table(plan: Plan, points: Sequence[Point]) -> str:
+    best = set(map(id, plan.best))
+    rows = []
+    for point in sorted_points(points):
+        kind = ' class="chosen-row"' if point is plan.chosen else ""
+        body = "".join(f"<td>{escape(cell)}</td>" for cell in cells(plan, point, best))
+        rows.append(f"<tr{kind}>{body}</tr>")
+    heads = "".join(f"<th>{escape(head)}</th>" for head in HEADS)
+    return f'<div class="scroll"><table>\n<tr>{heads}</tr>\n' + "\n".join(rows) + "\n</table></div>"
