@@ -9,6 +9,7 @@
     |   |-- StateRefused           the topics or the beliefs in them belong to something else
     |   |-- CannotAudit            the audit could not be carried out: it says neither yes nor no
     |   |-- CannotFit              there is no model that could be learnt from what was given
+    |   |-- CannotPlan             what is asked for cannot be planned or compared
     |-- PublishFailed              exit 3: a transaction did not commit; the worker stops, a fresh one repeats the block
         |-- Fenced                 exit 3: another worker owns the partition now
 
@@ -124,6 +125,10 @@ class CannotAudit(Refused):
 
 class CannotFit(Refused):
     """No model can be learnt from what was given."""
+
+
+class CannotPlan(Refused):
+    """What is asked for cannot be planned."""
 
 
 class PublishFailed(SottovoceError):

@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from stream.commands.compiling import compiling_told
 from stream.commands.init import template
 from stream.commands.report import errors_told, hint, say, say_json
+from stream.errors import CannotPlan
 from stream.keys import new_ring
 from stream.names import EXIT_DONE, EXIT_FAILED
 from stream.planning.frontier import choose
@@ -28,7 +29,7 @@ from stream.planning.page import page
 from stream.planning.points import Point
 from stream.planning.progress import Progress
 from stream.planning.search import Search, check_measured
-from stream.planning.target import CannotPlan, Target, check_one_model, impossible
+from stream.planning.target import Target, check_one_model, impossible
 from stream.planning.words import Plan, figures, told
 from stream.serving import load_model
 from stream.settings.kinds import read_duration

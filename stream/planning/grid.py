@@ -69,7 +69,7 @@ def base_document(document: Document, model: Path | None) -> Document:
 def candidates(document: Document, grid: Grid, target: Target) -> Iterator[Candidate]:
     """Every combination that is tried, budgets included."""
     own = document["mechanism"]
-    has_distance = document["record"]["protect"].get("distance") is not None
+    has_distance = document["record"]["protect"].get("distance") not in (None, "hamming", {"kind": "hamming"})
     names = grid.mechanisms or tuple(
         name
         for name, mechanism in MECHANISMS.items()

@@ -10,7 +10,8 @@ import numpy as np
 
 from beliefs.alphabet import Alphabet
 from mechanisms.contract import Integers
-from stream.planning.target import CannotPlan, impossible
+from stream.errors import CannotPlan
+from stream.planning.target import impossible
 from stream.policy import Events
 from stream.records.parse import Reader
 from stream.settings.model import RecordSettings, UserSettings

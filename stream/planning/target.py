@@ -6,15 +6,11 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
-from stream.errors import Refused
+from stream.errors import CannotPlan
 from stream.settings.model import Settings
 
 if TYPE_CHECKING:
     from stream.planning.points import Point
-
-
-class CannotPlan(Refused):
-    """What is asked for cannot be planned."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from planning_help import point
 
 from mechanisms.registry import MECHANISMS
 from stream.commands.expectation import DAY_MS
+from stream.errors import CannotPlan
 from stream.planning.frontier import choose, dominates, frontier, nearest
 from stream.planning.points import half_width, kept_per_day, notion_of, releases_per_day
-from stream.planning.target import CannotPlan, Target, gaps
+from stream.planning.target import Target, gaps
 
 SOME = st.builds(
     lambda name, kept, delay, worst: point(name, agreement=kept, delay_ms=delay, worst_per_day=worst),
