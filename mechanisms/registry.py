@@ -20,6 +20,7 @@ from mechanisms.sequence import (
     randomised_response_double,
     temporal_ldp,
     top_k_grr,
+    two_budget,
 )
 
 
@@ -28,6 +29,8 @@ class Mechanism(NamedTuple):
     module: str
     holds_epsilon: bool  # False: the true leak may exceed epsilon; it is charged in full all the same
     row_epsilons: float = 2.0  # any two rows differ by at most exp(this epsilon): what holds whatever is believed
+    rises: bool = False  # upwards a release may tell as much as the budget has left, up to a declared most: so both of
+    # the above are said of the level epsilon. Beyond it, rows differ by at most exp(epsilon + the declared most).
 
 
 MECHANISMS: dict[str, Mechanism] = {
@@ -52,10 +55,12 @@ MECHANISMS: dict[str, Mechanism] = {
         7, "mechanisms.sequence.temporal_ldp", temporal_ldp.HOLDS_EPSILON, temporal_ldp.ROW_EPSILONS
     ),
     "near": Mechanism(8, "mechanisms.sequence.near", near.HOLDS_EPSILON),
+    "two_budget": Mechanism(9, "mechanisms.sequence.two_budget", two_budget.HOLDS_EPSILON, rises=True),
 }
 
 
 NEAR = MECHANISMS["near"].code
+# `two_budget` is code 9: the functions of `optimal`, given other constants.
 
 
 @kernel
@@ -84,7 +89,7 @@ def _prepare(
     if nearby is not None:  # noqa: SIM102 - the type decides the outer question before the inner one is compiled
         if code == 8:
             return near.prepare(belief, constants, nearby)
-    if code == 0:
+    if code == 0 or code == 9:
         return optimal.prepare(belief, constants, work)
     if code == 1:
         return marginal_preserving.prepare(belief, constants, work)
@@ -97,7 +102,7 @@ def _row(nearby: NearWorkspace | None, code: int, x: int, belief: Floats, work: 
         if code == 8:
             near.row(x, belief, nearby)
             return
-    if code == 0:
+    if code == 0 or code == 9:
         optimal.row(x, belief, work)
     elif code == 1:
         marginal_preserving.row(x, belief, work)
@@ -112,7 +117,7 @@ def _column(
     if nearby is not None:  # noqa: SIM102 - the type decides the outer question before the inner one is compiled
         if code == 8:
             return near.column(i, belief, nearby)
-    if code == 0:
+    if code == 0 or code == 9:
         return optimal.column(i, belief, work)
     if code == 1:
         return marginal_preserving.column(i, belief, work)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from beliefs.distance import Distance
 from beliefs.listed import Listing, new_listing
 from mechanisms.contract import Floats, Integers, Workspace, new_workspace
+from mechanisms.sequence.two_budget import Rising
 from stream.state import Word
 
 RELEASED, FORECAST, SUPPRESSED, REPLAYED = 0, 1, 2, 3
@@ -26,6 +27,7 @@ class Policy(NamedTuple):
     An interval of 0 is one step for each event. `shift` is withheld of epsilon for readers who believe something else
     than the model, and is part of every charge. `listed` is how many entries of a belief a row lists; 0: all. With
     `sliding` any so many events of a user in a row have the budget; where it is None, compiled code knows that.
+    `rising` are the levels of a mechanism that may tell more upwards, where that is left; otherwise None, likewise.
     """
 
     mechanism: int
@@ -41,6 +43,7 @@ class Policy(NamedTuple):
     shift: int = 0
     listed: int = 0
     sliding: int | None = None
+    rising: Rising | None = None
 
 
 class Bench(NamedTuple):

@@ -17,6 +17,7 @@ from beliefs.model_file import Model
 from beliefs.rounding import budget_units
 from mechanisms.contract import Integers, constants_table
 from mechanisms.registry import MECHANISMS
+from mechanisms.sequence.two_budget import Rising, rising_of
 from stream.distances import Chosen, choose_distance
 from stream.keys import KeyRing, Pseudonyms
 from stream.policy import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Bench, Policy, new_bench
@@ -255,7 +256,13 @@ def compile_policy(settings: Settings, model: Model) -> Policy:
         shift=shift,
         listed=listed_by(settings, model),
         sliding=settings.budget.sliding,
+        rising=_rising(settings, model, epsilon, shift),
     )
+
+
+def _rising(settings: Settings, model: Model, epsilon: int, shift: int) -> Rising | None:
+    upper = settings.mechanism.upper
+    return None if upper is None else rising_of(epsilon, budget_units(upper), model.chain.symbols, shift)
 
 
 def withheld_in_all(settings: Settings, model: Model, epsilon: int) -> int:

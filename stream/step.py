@@ -26,6 +26,7 @@ from mechanisms import registry
 from mechanisms.coins import Coins, pick
 from mechanisms.contract import Integers, NearWorkspace, drift_level
 from mechanisms.sequence import forecast
+from mechanisms.sequence.two_budget import Rising, left_of, level_within
 from stream import drift as drifts
 from stream.policy import (
     FORECAST,
@@ -109,18 +110,47 @@ def _decide(policy: Policy, bench: Bench, head: Integers, drift: int, flags: int
     """Describe the channel and reserve its worst case; public quantities only, no coin, no value."""
     if flags & STOPPED:
         return SUPPRESSED
-    constants = policy.constants[drift_level(drift)]
-    upper, lower, spread = registry.prepare(policy.mechanism, bench.belief, constants, bench.work)
     shift = add_units(drifts.in_units(drift), policy.shift)
+    level = _level(policy.rising, head, shift, policy.epsilon, policy.budget)
+    upper, lower, spread = _prepare(policy.rising, policy, bench, level, drift_level(drift))
     widest = log_units_up(spread) if spread_counts(shift, policy.epsilon) else 0
     reserve_upper = charge_of(log_units_up(upper), widest, shift, policy.epsilon)
     reserve_lower = charge_of(log_units_up(lower), widest, shift, policy.epsilon)
-    if policy.holds_epsilon and max(reserve_upper, reserve_lower) > policy.epsilon:
+    most_upper = _most_upwards(policy.rising, policy.epsilon, level)
+    if policy.holds_epsilon and (reserve_upper > most_upper or reserve_lower > policy.epsilon):
         uncertified[0] += 1
         return FORECAST
     if fits(head[WINDOW_UPPER], head[WINDOW_LOWER], reserve_upper, reserve_lower, policy.budget):
         return RELEASED
     return FORECAST if policy.when_spent <= SPENT_DRAW else SUPPRESSED
+
+
+# Where the first argument is known to be None, these are nothing: see `Policy.rising`.
+
+
+@part_of_caller
+def _level(rising: Rising | None, head: Integers, shift: int, epsilon: int, budget: int) -> int:
+    """How far a release may go upwards. Where the spread is what counts it is built for half of epsilon either way."""
+    if rising is None:
+        return 0
+    if spread_counts(shift, epsilon):
+        return 0
+    return level_within(rising.levels, left_of(budget, head[WINDOW_UPPER]))
+
+
+@part_of_caller
+def _prepare(rising: Rising | None, policy: Policy, bench: Bench, level: int, drift: int) -> tuple[float, float, float]:
+    if rising is None:
+        return registry.prepare(policy.mechanism, bench.belief, policy.constants[drift], bench.work)
+    return registry.prepare(policy.mechanism, bench.belief, rising.constants[level, drift], bench.work)
+
+
+@part_of_caller
+def _most_upwards(rising: Rising | None, epsilon: int, level: int) -> int:
+    if rising is None:
+        return epsilon
+    most: int = rising.levels[level]
+    return most
 
 
 @part_of_caller

@@ -55,7 +55,7 @@ record:
   headers: [trace]
 model: {{file: model.json, step: {step}, most: {most}{listed}}}
 mechanism:
-  {{name: {mechanism}, epsilon: {epsilon}, radius: {radius}, chain_error: {chain_error}, accept_unbounded: true}}
+  {{name: {mechanism}{upper}, epsilon: {epsilon}, radius: {radius}, chain_error: {chain_error}, accept_unbounded: true}}
 {windows}budget: {{nats: {nats}, window: {window}, when_spent: {when_spent}}}
 keys: {{file: keys.json}}
 admin: {{port: 0}}
@@ -83,6 +83,8 @@ USUAL: dict[str, Any] = {
 
 def settings_text(**changes: Any) -> str:
     wanted = {**USUAL, **changes}
+    upper = wanted.get("upper", 2.5 * wanted["epsilon"]) if wanted["mechanism"] == "two_budget" else None
+    wanted["upper"] = "" if upper is None else f", upper: {upper}"
     wanted["windows"] = f"window: {wanted['windows']}\n" if wanted["windows"] else ""
     return SETTINGS.format(**wanted)
 

@@ -14,6 +14,7 @@ from beliefs.rounding import INFINITE, budget_units
 from mechanisms import registry
 from mechanisms.coins import coins_of
 from mechanisms.contract import constants_table
+from mechanisms.sequence.two_budget import rising_of
 from stream import state
 from stream.policy import SPENT_FORECAST, Bench, Events, Policy, Releases, new_bench
 from stream.step import advance
@@ -32,13 +33,17 @@ def policy_of(
     most_steps: int = 1000,
     listed: int = 0,
     sliding: int | None = None,
+    upper: float | None = None,
+    symbols: int = 10,
 ) -> Policy:
+    """`upper` is for two_budget, whose constants look at how many symbols there are; without it, epsilon."""
     entry = registry.MECHANISMS[mechanism]
     units = budget_units(epsilon)
     table = constants_table(units)
     clock = (interval, most_steps)
     promised = (entry.code, entry.holds_epsilon, table, units, budget, window, when_spent, TAG)
-    return Policy(*promised, *clock, listed=listed, sliding=sliding)
+    rising = rising_of(units, budget_units(upper or epsilon), symbols) if entry.rises else None
+    return Policy(*promised, *clock, listed=listed, sliding=sliding, rising=rising)
 
 
 def sticky_chain(size: int, stay: float = 0.8, seed: int = 1) -> Chain:

@@ -19,6 +19,7 @@ from stream.audit.amounts import Floats, Integers
 from stream.audit.channel import Channel, new_channel
 from stream.audit.listing import Tray, new_tray, words_of
 from stream.audit.lots import Nearby, new_nearby
+from stream.audit.rising import NO_LEVELS, NOT_RAISED
 
 OPTIMAL, MARGINAL_PRESERVING, PUBLISHED, TOP_K, RESPONSE, DOUBLE_RESPONSE, TEMPORAL, NEAR = range(8)
 MECHANISMS = {
@@ -30,6 +31,7 @@ MECHANISMS = {
     "randomised_response_double": DOUBLE_RESPONSE,
     "temporal_ldp": TEMPORAL,
     "near": NEAR,
+    "two_budget": OPTIMAL,  # with levels: see Rules
 }
 BEYOND_EPSILON = (PUBLISHED, DOUBLE_RESPONSE)
 """What promises no epsilon, and is charged what it tells."""
@@ -70,6 +72,8 @@ class Rules(NamedTuple):
     `interval` is the length of the model's step by the clock, at most `most_steps` between two events; 0: one for each
     event. `shift` is what every release costs besides, for readers who believe something else than the model.
     With `sliding` the budget is that of any so many events of a user in a row; 0: it is that of a window.
+    `levels`, if any, are what a release may tell upwards, the first of them epsilon; `raised` has the constants of the
+    others.
     """
 
     mechanism: int
@@ -83,6 +87,8 @@ class Rules(NamedTuple):
     most_steps: int
     shift: int = 0
     sliding: int = 0
+    levels: Integers = NO_LEVELS
+    raised: Floats = NOT_RAISED
 
 
 class Book(NamedTuple):

@@ -55,7 +55,17 @@ from stream.audit.book import (
     Rules,
 )
 from stream.audit.channel import ABOVE, ACROSS, BELOW, COLUMN, PLACE, Channel, drawn, empty, likeliest
-from stream.audit.judge import IMPOSSIBLE, SPENT, UNCERTIFIED, WITHIN, judge, shift_of, write_column
+from stream.audit.judge import (
+    IMPOSSIBLE,
+    SPENT,
+    UNCERTIFIED,
+    WITHIN,
+    height_of,
+    judge,
+    most_upwards,
+    shift_of,
+    write_column,
+)
 from stream.audit.latest import forget_oldest, note
 from stream.audit.law import Law, begin, by_value, differs, foresee, keep_short, learn, share_out, take_over
 from stream.audit.listing import Words, keep_listed
@@ -247,13 +257,14 @@ def _settle(rules: Rules, channel: Channel, user: Integers, place: int, drift: i
     widest = log_units(channel.reals[ACROSS, place])
     upper = cost(log_units(channel.reals[ABOVE, place]), widest, shift, rules.epsilon)
     lower = cost(log_units(channel.reals[BELOW, place]), widest, shift, rules.epsilon)
+    promised = most_upwards(rules, height_of(rules, user, shift))
     verdict[COST_UPPER], verdict[COST_LOWER] = upper, lower
     user[UPPER], user[LOWER] = added(user[UPPER], upper), added(user[LOWER], lower)
     user[MOST_UPPER], user[MOST_LOWER] = added(user[MOST_UPPER], upper), added(user[MOST_LOWER], lower)
     user[LEAST_UPPER], user[LEAST_LOWER] = added(user[LEAST_UPPER], upper), added(user[LEAST_LOWER], lower)
     if rules.sliding > 0:
         note(user, rules.sliding, 0, upper, lower)
-    wrong = ABOVE_EPSILON if rules.keeps_epsilon and max(upper, lower) > rules.epsilon else 0
+    wrong = ABOVE_EPSILON if rules.keeps_epsilon and (upper > promised or lower > rules.epsilon) else 0
     if rules.budget < UNBOUNDED and max(user[LEAST_UPPER], user[LEAST_LOWER]) > rules.budget:
         wrong |= OVER_BUDGET
     return wrong

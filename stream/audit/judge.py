@@ -18,6 +18,7 @@ from stream.audit.book import (
     Rules,
 )
 from stream.audit.channel import worst
+from stream.audit.rising import highest_within
 
 # A release fits; the account of most has no room for it, that of least has; it has no room; its worst case is above
 # epsilon; it would not fit even a window that has spent nothing.
@@ -31,9 +32,26 @@ def shift_of(rules: Rules, drift: int) -> int:
 
 
 @kernel
+def height_of(rules: Rules, user: Integers, shift: int) -> int:
+    """The level of a release. The accounts of most and of least differ only for users who are told nothing any more:
+    where budgets are at least epsilon, an event is hidden in every window or in none.
+    """
+    if rules.levels.shape[0] == 0 or (shift > 0 and 2 * min(shift, rules.epsilon) >= rules.epsilon):
+        return 0
+    return highest_within(rules.levels, rules.budget, user[MOST_UPPER])
+
+
+@kernel
+def most_upwards(rules: Rules, height: int) -> int:
+    return rules.levels[height] if height > 0 else rules.epsilon
+
+
+@kernel
 def judge(rules: Rules, desk: Desk, user: Integers, drift: int) -> int:
     """Work out the channel, and whether its worst case may happen."""
-    numbers = rules.numbers[level_of(drift)]
+    shift = shift_of(rules, drift)
+    height = height_of(rules, user, shift)
+    numbers = rules.raised[height - 1, level_of(drift)] if height > 0 else rules.numbers[level_of(drift)]
     if rules.mechanism == MARGINAL_PRESERVING:
         above, below, across = marginal.work_out(desk.ahead, numbers, desk.channel)
     else:
@@ -46,10 +64,10 @@ def judge(rules: Rules, desk: Desk, user: Integers, drift: int) -> int:
         else:
             response.work_out(rules.mechanism, desk.ahead, numbers, desk.channel)
         above, below, across = worst(desk.channel)
-    shift, widest = shift_of(rules, drift), log_units(across)
+    widest = log_units(across)
     upper = cost(log_units(above), widest, shift, rules.epsilon)
     lower = cost(log_units(below), widest, shift, rules.epsilon)
-    if rules.keeps_epsilon and max(upper, lower) > rules.epsilon:
+    if rules.keeps_epsilon and (upper > most_upwards(rules, height) or lower > rules.epsilon):
         return UNCERTIFIED
     if rules.budget == UNBOUNDED:
         return WITHIN

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from beliefs.distance import EQUAL
 from beliefs.model_file import Model
 from stream.audit.amounts import constants_by_level, units_within, withheld, wrong_model
@@ -15,6 +17,7 @@ from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
 from stream.audit.public import Public
 from stream.audit.records import Form
+from stream.audit.rising import NO_LEVELS, levels_between, numbers_of_levels
 from stream.audit.segments import NONE, Segments
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of
@@ -97,6 +100,8 @@ def public_of(
     epsilon = units_within(settings.mechanism.epsilon)
     law = law_of(model.chain)
     shift = _shift(settings, law, epsilon)
+    upper, symbols = settings.mechanism.upper, model.chain.symbols
+    levels = NO_LEVELS if upper is None else levels_between(epsilon, units_within(upper))
     return Public(
         form=Form(
             alphabet=model.alphabet,
@@ -119,6 +124,8 @@ def public_of(
             most_steps=settings.model.most,
             shift=shift,
             sliding=settings.budget.sliding or 0,
+            levels=levels,
+            raised=numbers_of_levels(levels if upper else np.array([epsilon]), shift, symbols),
         ),
         law=law,
         windows=_windows(settings, law, epsilon, shift, with_distance=mechanism == NEAR),

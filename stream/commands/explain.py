@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from beliefs.ledger import spread_counts
 from beliefs.model_file import Model
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.contract import design_units
@@ -17,6 +18,7 @@ from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
+from stream.policy import Policy
 from stream.promise import Promise, apart_units
 from stream.settings.kinds import Sliding
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
@@ -74,15 +76,16 @@ def _of_model(settings: Settings, model: Model, promise: Promise, events_per_day
     day = one_day(promised, chain, events_per_day)
     rows = MECHANISMS[settings.mechanism.name].row_epsilons
     least = least_belief(chain, settings.model.step)
-    worst = worst_per_event(policy.holds_epsilon, epsilon, least, rows)
+    worst = max(worst_per_event(policy.holds_epsilon, epsilon, least, rows), settings.mechanism.upper or 0.0)
     built = epsilon - policy.shift / UNITS_PER_NAT
+    any_model = rows * built if policy.rising is None else _any_reader(policy)
     return {
         "model": model.short,
         **memory_of(model, settings.model, promise),
         "least_belief": least,
         "apart": apart_units(settings, model) / UNITS_PER_NAT,
         "built_for": built,
-        "worst_under_any_model": rows * built if rows < math.inf else None,
+        "worst_under_any_model": any_model if rows < math.inf else None,
         "worst_per_event": worst,
         "worst_per_day": worst_per_day(
             settings.budget.nats, settings.budget.window, worst * events_per_day, events_per_day
@@ -106,6 +109,7 @@ def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "mechanism": settings.mechanism.name,
         "epsilon": epsilon,
         "factor": math.exp(epsilon),
+        "upper": settings.mechanism.upper,
         "radius": settings.mechanism.radius,
         "chain_error": settings.mechanism.chain_error,
         "holds_epsilon": policy.holds_epsilon,
@@ -114,11 +118,28 @@ def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "window_ms": settings.budget.length or None,
         "window_events": settings.budget.sliding,
         "when_spent": settings.budget.when_spent,
-        "full_releases_per_window": policy.budget // policy.epsilon if policy.budget < INFINITE else None,
+        "full_releases_per_window": _full_releases(policy),
         "release_window": None if settings.window is None else _window(settings.window) | _kept(opened.promise),
         "events_per_day": events_per_day,
         "warnings": list(opened.warnings),
     }
+
+
+def _full_releases(policy: Policy) -> int | None:
+    """How many releases the budget pays for at least. One that may tell more upwards takes no more than is left."""
+    if policy.budget >= INFINITE:
+        return None
+    if policy.rising is None:
+        return policy.budget // policy.epsilon
+    most = int(policy.rising.levels[-1])
+    return policy.budget // most + int(policy.budget % most >= policy.epsilon)
+
+
+def _any_reader(policy: Policy) -> float:
+    """How far rows of two_budget are apart at most, in nats: epsilon where it is built for half of it either way."""
+    if policy.rising is None or spread_counts(policy.shift, policy.epsilon):
+        return policy.epsilon / UNITS_PER_NAT
+    return (policy.epsilon + int(policy.rising.levels[-1]) - 2 * policy.shift) / UNITS_PER_NAT
 
 
 def _window(window: WindowSettings) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from stream.commands.memory import in_words
 from stream.commands.readers import reader_lines
+from stream.commands.upwards import upward_lines
 from stream.settings.kinds import write_duration
 
 _WIDTH: Final = 100
@@ -30,7 +31,13 @@ _HOW: Final = {
     "randomised_response_double": "the value itself most often, each other one equally often, at twice epsilon",
     "temporal_ldp": "one of the values that the model still holds possible: the value itself most often, each other "
     "one equally often",
+    "two_budget": "as optimal, but a release may tell more upwards than downwards: what earlier releases left of the "
+    "budget is there for rare values",
 }
+
+_RECOMPUTED: Final = (
+    "what was really told is counted release by release and can be recomputed from the released topic alone"
+)
 
 _NOT_PROMISED: Final = (
     "that an event happened, and when: every event has its released record, or a visible gap, at its own time",
@@ -122,6 +129,10 @@ def _promise(facts: Mapping[str, Any]) -> str:
             yield _no_epsilon(facts)
             yield "what is really told is counted release by release, and charged to the budget in full"
             return
+        if facts["upper"] is not None:
+            yield from upward_lines(facts)
+            yield _RECOMPUTED
+            return
         window = facts["release_window"]
         what = "one release makes no value" if window is None else "one window makes no sequence of its values"
         yield (
@@ -143,7 +154,7 @@ def _promise(facts: Mapping[str, Any]) -> str:
                 f"against somebody whose model is a better one than yours: at most {factor**2:.3g} times "
                 f"(2 epsilon), whatever they know"
             )
-        yield "what was really told is counted release by release and can be recomputed from the released topic alone"
+        yield _RECOMPUTED
 
     title = "What is promised for one event" if facts["release_window"] is None else "What is promised for one window"
     return _section(title, lines())

@@ -49,7 +49,8 @@ RELEASES_ABOVE_EPSILON: Final = Metric(
     "sottovoce_releases_above_epsilon_total",
     Kind.COUNTER,
     "releases",
-    "Releases charged more than the policy's epsilon on this side; 0 under every mechanism that promises epsilon.",
+    "Releases charged more than the policy's epsilon on this side; 0 under every mechanism that promises epsilon; "
+    "two_budget promises it for the lower side.",
     ("side",),
 )
 BUDGET_SPENT: Final = Metric(

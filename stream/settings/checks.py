@@ -12,6 +12,7 @@ from typing import Any, Final
 from stream.names import CHANGELOG_SUFFIX, OWN_HEADERS
 from stream.settings.collect import Collector
 from stream.settings.segments import models_fit
+from stream.settings.upper import upper_fits
 from stream.settings.yaml_lines import Place
 
 _TOPICS: Final = ("raw_topic", "released_topic", "dead_letter_topic")
@@ -284,6 +285,7 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     _distance_is_used,
     _disk_has_folder,
     models_fit,
+    upper_fits,
 )
 
 

@@ -102,5 +102,5 @@ def policy_fingerprint(settings: Settings, model: str | Mapping[str, Any], dista
 
 
 def _unused(mechanism: MechanismSettings) -> set[str]:
-    """What is 0 is left out: a pipeline without it keeps the fingerprint that it has always had."""
-    return {name for name in ("radius", "chain_error") if getattr(mechanism, name) == 0}
+    """What is 0 or nothing is left out: a pipeline without it keeps the fingerprint that it has always had."""
+    return {name for name in ("upper", "radius", "chain_error") if not getattr(mechanism, name)}

@@ -135,9 +135,15 @@ class MechanismSettings(Section):
         "randomised_response",
         "randomised_response_double",
         "temporal_ldp",
+        "two_budget",
     ] = Field(description="the mechanism")
     epsilon: Annotated[float, Field(ge=1e-6, le=32, allow_inf_nan=False)] = Field(
         description="the most that one release may tell about a user, in nats, from 0.000001 to 32"
+    )
+    upper: Annotated[float, Field(ge=1e-6, le=32, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="with two_budget: a release makes no value more than e^epsilon times less likely, and none more "
+        "than e^upper times more likely, as far as the budget has that left; at least epsilon, at most 32",
     )
     accept_unbounded: bool = Field(
         default=False,

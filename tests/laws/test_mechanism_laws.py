@@ -24,6 +24,7 @@ from random_beliefs import belief_of
 
 from mechanisms import registry
 from mechanisms.contract import TOTAL, Floats, constants_of
+from mechanisms.sequence.two_budget import rising_of
 
 BELIEFS = 12_000
 
@@ -132,4 +133,6 @@ def test_codes_are_distinct_and_the_dispatchers_know_them() -> None:
     belief, units = np.array([0.4, 0.3, 0.2, 0.1, 0.0]), epsilon_units(1.0)
     names = registry.MECHANISMS
     channels = {str(channel_of(registered(name, distance="line"), belief, units).rows) for name in names}
-    assert len(channels) == len(codes)
+    assert len(channels) == len(codes) - 1  # given epsilon alone, two_budget is optimal
+    higher, work = rising_of(units, 2 * units, 5).constants[-1, 0], workspace_of(registered("two_budget"), 5)
+    assert str(registered("two_budget").describe(belief, higher, work).rows) not in channels
