@@ -55,6 +55,9 @@ class Adversary:
             channel = float("inf") if rules.mechanism == PUBLISHED else 2 * epsilon
             return Limits(channel, channel)
         same = self.is_the_model_reader or rules.mechanism in LOCALLY_PRIVATE
+        if rules.levels.shape[0]:  # upwards the last of them, downwards epsilon; two rows differ by both together
+            upper = int(rules.levels[-1]) / 2**40
+            return Limits(upper if same else epsilon + upper, upper)
         return Limits(epsilon if same else 2 * epsilon, epsilon)
 
 

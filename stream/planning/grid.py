@@ -73,7 +73,10 @@ def candidates(document: Document, grid: Grid, target: Target) -> Iterator[Candi
     names = grid.mechanisms or tuple(
         name
         for name, mechanism in MECHANISMS.items()
-        if mechanism.holds_epsilon and name != "forecast" and (has_distance or name != "near")
+        if mechanism.holds_epsilon
+        and name != "forecast"
+        and (has_distance or name != "near")
+        and (own.get("upper") is not None or not mechanism.rises)
     )
     epsilons = sorted(set(grid.epsilons) or {*EPSILONS, float(own["epsilon"])})
     budgets = list(dict.fromkeys(budgets_for(document["budget"], target)))
@@ -112,6 +115,8 @@ def document_of(base: Document, candidate: Candidate, per_day: int) -> Document:
     if kind.row_epsilons <= 1 or not kind.holds_epsilon:
         for name in _FOR_READERS:
             mechanism.pop(name, None)
+    if not kind.rises:
+        mechanism.pop("upper", None)
     if candidate.mechanism != "near":
         document["record"]["protect"].pop("distance", None)
     window = document.pop("window", None) or {}
