@@ -6,11 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from beliefs.distance import EQUAL
 from beliefs.ledger import spread_counts
 from beliefs.model_file import Model
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.contract import design_units
 from mechanisms.registry import MECHANISMS
+from mechanisms.sequence.near_value import SYMBOLS_MAX, near_value
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
 from stream.commands.memory import memory_of, whom_served
@@ -91,9 +93,21 @@ def _of_model(settings: Settings, model: Model, promise: Promise, events_per_day
             settings.budget.nats, settings.budget.window, worst * events_per_day, events_per_day
         ),
         "single": asdict(single),
+        "near": _near(settings, model, promise),
         "day": asdict(day),
         "references": references(epsilon, model.alphabet.size, single),
     }
+
+
+def _near(settings: Settings, model: Model, promise: Promise) -> dict[str, float] | None:
+    """What an error in a new user's first value costs by `near`, and at least by any mechanism; where that is known."""
+    distance, chain, policy = promise.distance, model.chain, promise.policy
+    known = settings.window is None and chain.size == chain.symbols <= SYMBOLS_MAX
+    if distance is None or distance.kind == EQUAL or not known:
+        return None
+    units = design_units(policy.epsilon, 0, policy.shift)
+    value = near_value(chain.start, distance, units, (policy.epsilon - policy.shift) / UNITS_PER_NAT)
+    return {"first": value.cost, "least": value.least, "gap_at_most": value.gap}
 
 
 def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:

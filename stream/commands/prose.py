@@ -249,6 +249,11 @@ def _expected(facts: Mapping[str, Any]) -> str:
             f"agreement: a released value is the real one in {_percent(single['agreement'])} of the events "
             f"(+- {_percent(2 * single['agreement_error'])}) while the budget lasts"
         )
+        if (first := facts["near"]) is not None:
+            yield (
+                f"a new user's first value is released {first['first']:.4g} from the real one on average, at most "
+                f"{_percent(first['gap_at_most'])} above the least that any mechanism with this bound could (certified)"
+            )
         if single["distance"] is not None:
             yield f"distance: a released value lies {single['distance']:.4g} from the real one on average"
         yield (

@@ -124,8 +124,10 @@ def test_a_distance_of_other_values_is_refused(kind: Any, alphabet: Alphabet, fo
 def test_what_is_near_is_explained(tmp_path: Path) -> None:
     facts: dict[str, Any] = explain(pipeline(tmp_path, NUMBERS, "absolute"), 20)
     blind = explain(pipeline(tmp_path, NUMBERS, "hamming"), 20)
+    assert facts["near"]["least"] <= facts["near"]["first"] < 1.25
+    assert 0.0 <= facts["near"]["gap_at_most"] < 0.1
     assert 0.0 < facts["single"]["distance"] < 1.25  # 1.25 is what a release that tells nothing would cost
-    assert blind["single"]["distance"] is None
+    assert blind["single"]["distance"] is None and blind["near"] is None
     assert any("near without a distance is optimal" in warning for warning in blind["warnings"])
     assert not facts["warnings"]
     assert max(facts["single"]["upper_per_event"], facts["single"]["lower_per_event"]) <= 1.0
