@@ -105,9 +105,13 @@ def _near(settings: Settings, model: Model, promise: Promise) -> dict[str, float
     known = settings.window is None and chain.size == chain.symbols <= SYMBOLS_MAX
     if distance is None or distance.kind == EQUAL or not known:
         return None
-    units = design_units(policy.epsilon, 0, policy.shift)
-    value = near_value(chain.start, distance, units, (policy.epsilon - policy.shift) / UNITS_PER_NAT)
+    value = near_value(chain.start, distance, *_built(policy))
     return {"first": value.cost, "least": value.least, "gap_at_most": value.gap}
+
+
+def _built(policy: Policy) -> tuple[int, float]:
+    """The units that a new user's first channel is built for, and the epsilon that any other could use, in nats."""
+    return design_units(policy.epsilon, 0, policy.shift), (policy.epsilon - policy.shift) / UNITS_PER_NAT
 
 
 def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
@@ -172,10 +176,7 @@ def _kept(promise: Promise) -> dict[str, Any]:
     """
     if promise.windows is None or not promise.windows.dual or promise.segments is not None:
         return {}
-    policy = promise.policy
-    epsilon = (policy.epsilon - policy.shift) / UNITS_PER_NAT
-    units = design_units(policy.epsilon, 0, policy.shift)
-    value = Sequences(promise.chain, promise.windows.events).value(units, epsilon)
+    value = Sequences(promise.chain, promise.windows.events).value(*_built(promise.policy))
     return {"kept": value.agreement, "kept_at_most": value.most, "gap_at_most": value.gap}
 
 

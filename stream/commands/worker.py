@@ -132,9 +132,7 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
         instance_id=kafka.group_instance or f"{settings.pipeline.name}-{gethostname()}",
         record_bytes=settings.record.max_bytes,
         row_bytes=bytes_of_a_row(opened),
-        held_bytes=0
-        if windows is None
-        else held_bytes_max(max(each.chain.start.shape[0] for each in opened.promise.served)),
+        held_bytes=0 if windows is None else held_bytes_max(opened.promise.most_states),
         replication_factor=kafka.replication_factor,
         session_timeout_ms=kafka.session_timeout,
         drain_seconds=settings.limits.drain / 1000,

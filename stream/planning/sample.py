@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from beliefs.alphabet import Alphabet
 from mechanisms.contract import Integers
 from stream.errors import CannotPlan
+from stream.fitting.sources import Line
 from stream.planning.target import impossible
 from stream.policy import Events
 from stream.records.parse import Reader
 from stream.settings.model import RecordSettings, UserSettings
-
-
-class Line(NamedTuple):
-    """A record as the pipeline's door wants it. Its `repr` shows nothing of it."""
-
-    key: bytes | None
-    value: bytes | None
-    timestamp: int
-
-    def __repr__(self) -> str:
-        return "Line(...)"
 
 
 @dataclass(frozen=True)
