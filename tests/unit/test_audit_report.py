@@ -220,7 +220,7 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("out", [io.StringIO(), Terminal()], ids=["lines", "moving"])
 def test_progress_is_shown(out: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 1000, 10))
-    monkeypatch.setattr("stream.audit.progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("stream.moving_line.time.monotonic", lambda: next(clock))
     with Shown(out) as shown:
         shown("released records", 4000)
         shown("released records", 4000)
