@@ -131,20 +131,26 @@ def begin(law: Law, ahead: Floats) -> None:
 
 
 @kernel
+def carry(law: Law, mass: Floats, moved: Floats, step: int = 0) -> None:
+    """Masses on by the step of this number, as they come."""
+    phase = step % law.phases * mass.shape[0]
+    for y in range(mass.shape[0]):
+        total = 0.0
+        for place in range(law.first[phase + y], law.first[phase + y + 1]):
+            total += mass[law.before[place]] * law.chance[place]
+        moved[y] = total
+    if law.tail.shape[0] > 0:
+        shared = 0.0
+        for x in range(mass.shape[0]):
+            shared += mass[x] * law.left[x]
+        for y in range(mass.shape[0]):
+            moved[y] += shared * law.tail[y]
+
+
+@kernel
 def foresee(law: Law, belief: Floats, ahead: Floats, step: int = 0) -> None:
     """What is expected after the step of this number."""
-    phase = step % law.phases * ahead.shape[0]
-    for y in range(ahead.shape[0]):
-        mass = 0.0
-        for place in range(law.first[phase + y], law.first[phase + y + 1]):
-            mass += belief[law.before[place]] * law.chance[place]
-        ahead[y] = mass
-    if law.tail.shape[0] > 0:
-        left = 0.0
-        for x in range(belief.shape[0]):
-            left += belief[x] * law.left[x]
-        for y in range(ahead.shape[0]):
-            ahead[y] += left * law.tail[y]
+    carry(law, belief, ahead, step)
     share_out(ahead)
 
 

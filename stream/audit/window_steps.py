@@ -11,24 +11,8 @@ from __future__ import annotations
 from beliefs.native import kernel
 from stream.audit.amounts import Floats, Integers
 from stream.audit.book import CLOCK, Rules
-from stream.audit.law import Law, differs, foresee, share_out, take_over
+from stream.audit.law import Law, carry, differs, foresee, share_out, take_over
 from stream.audit.window_book import Windows
-
-
-@kernel
-def carry(law: Law, mass: Floats, moved: Floats) -> None:
-    """Masses one step on, as they come."""
-    for y in range(mass.shape[0]):
-        total = 0.0
-        for place in range(law.first[y], law.first[y + 1]):
-            total += mass[law.before[place]] * law.chance[place]
-        moved[y] = total
-    if law.tail.shape[0] > 0:
-        shared = 0.0
-        for x in range(mass.shape[0]):
-            shared += mass[x] * law.left[x]
-        for y in range(mass.shape[0]):
-            moved[y] += shared * law.tail[y]
 
 
 @kernel
