@@ -73,7 +73,10 @@ async def make_missing(brokers: str, topic: str, partitions: int) -> None:
 
 async def _create(admin: AIOKafkaAdminClient, topics: list[str], partitions: int, replicas: int) -> None:
     """Returns when their partitions can be written."""
-    await admin.create_topics([NewTopic(topic, partitions, replicas, topic_configs=ANY_TIME) for topic in topics])
+    wanted = [NewTopic(topic, partitions, replicas, topic_configs=ANY_TIME) for topic in topics]
+    for topic, error, *_ in (await admin.create_topics(wanted)).topic_errors:
+        if error:
+            raise for_code(error)(f"the topic {topic} cannot be made")
     while not all(_led(found, partitions) for found in await admin.describe_topics(topics)):
         await asyncio.sleep(0.1)
 
