@@ -1,4 +1,4 @@
-"""Waits until a worker has carried out so many events, and says what became of them.
+"""Waits until a worker has carried out so many events, and says from its metrics what became of them.
 
 python deploy/demonstration/settled.py --status 8998 --events 28800
 """
@@ -18,26 +18,26 @@ LOOK_EVERY_SECONDS = 0.2
 TELL_EVERY_SECONDS = 5.0
 
 
-def outcomes(address: str) -> dict[str, int] | None:
-    """How many events came to what so far; None while nobody answers."""
+def scrape(address: str) -> Metrics | None:
+    """None while nobody answers."""
     try:
         with urllib.request.urlopen(address, timeout=ANSWER_SECONDS_MAX) as answer:
-            metrics = Metrics(answer.read().decode())
+            return Metrics(answer.read().decode())
     except OSError:  # refused while the worker starts
         return None
-    return {name: int(metrics.value("sottovoce_events_total", outcome=name)) for name in OUTCOMES}
 
 
-def wait(address: str, events: int, seconds: float) -> dict[str, int] | None:
-    """The outcomes once they add up; None if that takes longer than `seconds`."""
+def wait(address: str, events: int, seconds: float) -> Metrics | None:
+    """The metrics once so many events have an outcome; None if that takes longer than `seconds`."""
     began = told = time.monotonic()
     while (now := time.monotonic()) - began < seconds:
-        found = outcomes(address)
-        if found is not None and sum(found.values()) >= events:
+        found = scrape(address)
+        done = 0 if found is None else int(found.total("sottovoce_events_total"))
+        if found is not None and done >= events:
             return found
         if now - told >= TELL_EVERY_SECONDS:
             told = now
-            state = "it does not answer yet" if found is None else f"{sum(found.values()):,} events so far"
+            state = "it does not answer yet" if found is None else f"{done:,} events so far"
             print(f"waiting for the worker, {now - began:.0f} s: {state}", file=sys.stderr)
         time.sleep(LOOK_EVERY_SECONDS)
     return None
@@ -55,7 +55,10 @@ def main(arguments: Sequence[str]) -> int:
         print(f"settled: not {chosen.events:,} events within {chosen.seconds:g} s by {address}", file=sys.stderr)
         print("settled: see what `sottovoce run` said, and name its port with --status", file=sys.stderr)
         return 1
-    print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.items()))
+    counts = {name: int(found.value("sottovoce_events_total", outcome=name)) for name in OUTCOMES}
+    above = int(found.total("sottovoce_releases_above_epsilon_total"))
+    print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items()))
+    print(f"{above:,} above epsilon, {int(found.total('sottovoce_tracked_users')):,} users")
     return 0
 
 

@@ -107,8 +107,12 @@ def metrics(text: str) -> Iterator[int]:
 
 def test_settled_tells_what_became_of_the_events(capsys: pytest.CaptureFixture[str]) -> None:
     text = 'sottovoce_events_total{outcome="released"} 1200\nsottovoce_events_total{outcome="dead_lettered"} 3\n'
+    text += 'sottovoce_releases_above_epsilon_total{side="upper"} 2\nsottovoce_tracked_users 40\n'
     with metrics(text) as port:
         assert settled.main(["--status", str(port), "--events", "1203"]) == 0
-        assert capsys.readouterr().out == "1,200 released, 0 forecast, 0 suppressed, 3 dead lettered, 0 replayed\n"
+        assert (
+            capsys.readouterr().out
+            == "1,200 released, 0 forecast, 0 suppressed, 3 dead lettered, 0 replayed\n2 above epsilon, 40 users\n"
+        )
         assert settled.main(["--status", str(port), "--events", "1204", "--seconds", "0.3"]) == 1
     assert "not 1,204 events within 0.3 s" in capsys.readouterr().err
