@@ -160,9 +160,10 @@ def run(
     partitions: int = 1,
     falsify: Callable[[AnyPipeline], None] | None = None,
     model: Model | None = None,
+    inputs: Sequence[Kept] | None = None,
     **settings: Any,
 ) -> Run:
-    """Carry out random events, one in fifty of them broken, some of them late, in blocks of uneven size."""
+    """Carry out these events, or random ones (one in fifty broken, some of them late), in blocks of uneven size."""
     chosen = settings_of(**settings)
     model = model_of(symbols, sparse=sparse, alphabet=alphabet) if model is None else model
     promise = compile_promise(chosen, model, RING)
@@ -179,9 +180,9 @@ def run(
         if falsify is not None:
             falsify(pipeline)
         store = MemoryStore(rows_of(chosen, model.chain.size, model.tag, promise.policy.listed))
-        inputs = _inputs(model.alphabet, events, users, partition)
-        logs[kafka.raw_topic][partition] += inputs
-        carry_out(finished, pipeline, store, partition, inputs)
+        given = _inputs(model.alphabet, events, users, partition) if inputs is None else inputs
+        logs[kafka.raw_topic][partition] += given
+        carry_out(finished, pipeline, store, partition, given)
     return finished
 
 

@@ -13,6 +13,7 @@ from aiokafka.protocol.admin import DeleteGroupsRequest
 
 PREFIX = "sottovoce-demo-"
 GROUP_EMPTY_SECONDS_MAX = 30.0
+REPLICAS_MOST = 3
 ANY_TIME = {"retention.ms": "-1", "message.timestamp.after.max.ms": str(2**63 - 1)}
 """Released records bear the time of their event: retention by age would remove old ones at once, and a broker refuses
 by default what is more than an hour ahead of its clock."""
@@ -48,18 +49,36 @@ async def make(brokers: str, partitions: int, *, windows: bool) -> Names:
     try:
         cluster = await admin.describe_cluster()
         pipeline = f"{PREFIX}{uuid.uuid4().hex[:10]}"
-        names = Names(pipeline, partitions, min(3, len(cluster["brokers"])), f"{pipeline}-raw")
+        names = Names(pipeline, partitions, min(REPLICAS_MOST, len(cluster["brokers"])), f"{pipeline}-raw")
         topics = [names.raw, names.released, names.dead_letters]
         if windows:
             topics += [names.in_windows.released, names.in_windows.dead_letters]
-        await admin.create_topics(
-            [NewTopic(topic, partitions, names.replicas, topic_configs=ANY_TIME) for topic in topics]
-        )
-        while not all(_led(found, partitions) for found in await admin.describe_topics(topics)):
-            await asyncio.sleep(0.1)
+        await _create(admin, topics, partitions, names.replicas)
         return names
     finally:
         await admin.close()
+
+
+async def make_missing(brokers: str, topic: str, partitions: int) -> None:
+    """A topic that is there already stays as it is."""
+    admin = AIOKafkaAdminClient(bootstrap_servers=brokers)
+    await admin.start()
+    try:
+        if topic not in await admin.list_topics():
+            cluster = await admin.describe_cluster()
+            await _create(admin, [topic], partitions, min(REPLICAS_MOST, len(cluster["brokers"])))
+    finally:
+        await admin.close()
+
+
+async def _create(admin: AIOKafkaAdminClient, topics: list[str], partitions: int, replicas: int) -> None:
+    """Returns when their partitions can be written."""
+    wanted = [NewTopic(topic, partitions, replicas, topic_configs=ANY_TIME) for topic in topics]
+    for topic, error, *_ in (await admin.create_topics(wanted)).topic_errors:
+        if error:
+            raise for_code(error)(f"the topic {topic} cannot be made")
+    while not all(_led(found, partitions) for found in await admin.describe_topics(topics)):
+        await asyncio.sleep(0.1)
 
 
 def _led(found: dict[str, object], partitions: int) -> bool:

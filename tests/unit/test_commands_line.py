@@ -52,6 +52,12 @@ def test_init_explains_every_setting_and_each_line_may_be_put_in_force() -> None
         assert line in lines
         in_force = text.replace(line, line.replace("#", "", 1))
         assert parse_settings(in_force.encode(), Path("c.yaml")).version == 1
+    assert not any(line.endswith((": None", ": PydanticUndefined")) for line in lines)
+    window = text.replace("#window:", "window:")
+    for line in ("  #events: 10", "  #stretch: 10m", "  #deadline: 60s"):
+        assert line in lines
+        window = window.replace(line, line.replace("#", "", 1))
+    assert parse_settings(window.encode(), Path("c.yaml")).window is not None
     store = text.replace("#store:", "store:").replace("#kind: memory", "kind: disk").replace("#folder:", "folder:")
     assert parse_settings(store.encode(), Path("c.yaml")).store.kind == "disk"
 
