@@ -73,7 +73,10 @@ BUDGET_SPENT_MAX: Final = Metric(
     f"Largest spent share of the budget: {_UPPER_EDGE}.",
 )
 USERS_TRACKED: Final = Metric(
-    "sottovoce_tracked_users", Kind.GAUGE, "users", f"Users whose belief this worker keeps; {_FLOOR}."
+    "sottovoce_tracked_users",
+    Kind.GAUGE,
+    "users",
+    f"Users whose belief this worker keeps and of whom an event was carried out, not only waits; {_FLOOR}.",
 )
 USERS_NEAR: Final = Metric(
     "sottovoce_near_budget_users",

@@ -67,12 +67,12 @@ class UserBins:
         self.change(heads[:0], heads, shares)
 
     def change(self, old_heads: Integers, new_heads: Integers, shares: Shares | None) -> None:
-        """The same users before and after; whoever had no step before was in no bin yet.
+        """The same users before and after. Whoever has no step is in no bin: new users, and those whose first events
+        still wait in a window, who would otherwise be counted anew with every block.
 
         Both are binned in one go: for blocks of hundreds of users the number of numpy calls is what costs.
         """
-        steps = old_heads[:, _STEPS]
-        before = old_heads if len(steps) and np.minimum.reduce(steps) > 0 else old_heads[steps > 0]
+        before, new_heads = _with_steps(old_heads), _with_steps(new_heads)
         self.tracked += len(new_heads) - len(before)
         self.stopped += _stopped(new_heads) - _stopped(before)
         split = len(before)
@@ -92,6 +92,11 @@ class UserBins:
         self.tracked += other.tracked
         self.stopped += other.stopped
         self._counts += other._counts
+
+
+def _with_steps(heads: Integers) -> Integers:
+    steps = heads[:, _STEPS]
+    return heads if len(steps) and np.minimum.reduce(steps) > 0 else heads[steps > 0]
 
 
 def _moved(index: Integers, split: int) -> Integers:
