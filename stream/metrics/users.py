@@ -20,6 +20,8 @@ _TOTALS: Final = slice(int(Word.UPPER), int(Word.LOWER) + 1)
 _WINDOW: Final = slice(int(Word.WINDOW_UPPER), int(Word.WINDOW_LOWER) + 1)
 _STEPS: Final = int(Word.STEPS)
 _MARKS: Final = int(Word.MARKS)
+_DRIFT: Final = int(Word.WINDOW_AND_DRIFT)
+_DRIFT_SHIFT: Final = 32
 
 
 class Shares:
@@ -116,3 +118,11 @@ def _stopped(heads: Integers) -> int:
     if not int(np.bitwise_or.reduce(marks)) & _STOPPED_MARK:
         return 0
     return int(np.count_nonzero(marks & _STOPPED_MARK))
+
+
+def largest_drift(heads: Integers) -> int:
+    """In the units of a head: how far the belief about one of these users may be from the exact one, at most."""
+    if not len(heads):
+        return 0
+    # The drift is the upper half of its word, so the largest word has the largest drift.
+    return int(heads[:, _DRIFT].view(np.uint64).max()) >> _DRIFT_SHIFT
