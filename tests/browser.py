@@ -55,8 +55,8 @@ class Seen:
 
 
 class Browser:
-    def __init__(self, process: subprocess.Popen[bytes], commands: int, answers: int) -> None:
-        self._process, self._commands, self._answers = process, commands, answers
+    def __init__(self, process: subprocess.Popen[bytes], commands: int, answers: int, log: Path) -> None:
+        self._process, self._commands, self._answers, self._log = process, commands, answers, log
         self._unread = b""
         self._events: list[dict[str, Any]] = []
         self._number = 0
@@ -133,11 +133,15 @@ class Browser:
             ready, _, _ = select.select([self._answers], [], [], left)
             assert ready, f"Chromium did not answer within {_ANSWER_SECONDS:g} s: {waiting_for}"
             came = os.read(self._answers, 1 << 16)
-            assert came, f"Chromium ended with status {self._process.wait()} while {waiting_for} was under way"
+            assert came, f"Chromium ended while {waiting_for} was under way: {self._last_words()}"
             self._unread += came
         message, _, self._unread = self._unread.partition(b"\0")
         told: dict[str, Any] = json.loads(message)
         return told
+
+    def _last_words(self) -> str:
+        said = self._log.read_text(encoding="utf-8", errors="replace")[-2_000:]
+        return f"status {self._process.wait()}; run as root, or allow user namespaces, if it has no sandbox\n{said}"
 
 
 @contextmanager
@@ -151,14 +155,15 @@ def browsing(folder: Path) -> Iterator[Browser]:
     its_read, commands = os.pipe()
     answers, its_write = os.pipe()
     start = [sys.executable, "-c", _ON_3_AND_4, str(its_read), str(its_write), program, *flags, "about:blank"]
-    with (folder / "chromium.log").open("wb") as log:
+    log = folder / "chromium.log"
+    with log.open("wb") as out:
         process = subprocess.Popen(
-            start, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(its_read, its_write)
+            start, stdin=subprocess.DEVNULL, stdout=out, stderr=out, pass_fds=(its_read, its_write)
         )
     os.close(its_read)
     os.close(its_write)
     try:
-        yield Browser(process, commands, answers)
+        yield Browser(process, commands, answers, log)
     finally:
         os.close(commands)
         process.terminate()

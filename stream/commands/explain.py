@@ -92,14 +92,15 @@ def _promised_of(settings: Settings, model: Model, promise: Promise) -> dict[str
     """What is promised under this model."""
     epsilon, chain, policy = settings.mechanism.epsilon, model.chain, promise.policy
     rows = MECHANISMS[settings.mechanism.name].row_epsilons
-    least = least_belief(chain, settings.model.step)
+    # The least belief takes seconds for a large model, and only a mechanism without any bound depends on it.
+    bounded = policy.holds_epsilon or rows < math.inf
+    least = 0.0 if bounded else least_belief(chain, settings.model.step)
     worst = max(worst_per_event(policy.holds_epsilon, epsilon, least, rows), settings.mechanism.upper or 0.0)
     built = epsilon - policy.shift / UNITS_PER_NAT
     any_model = rows * built if policy.rising is None else _any_reader(policy)
     return {
         "model": model.short,
         **memory_of(model, settings.model, promise),
-        "least_belief": least,
         "apart": apart_units(settings, model) / UNITS_PER_NAT,
         "built_for": built,
         "worst_under_any_model": any_model if rows < math.inf else None,
@@ -117,6 +118,7 @@ def _expected_of(
     single = without_budget(promised, chain, DAY_MS if even else DAY_MS // events_per_day)
     day = one_day(promised, chain, events_per_day)
     return {
+        "least_belief": least_belief(chain, settings.model.step),
         "worst_per_day": worst_per_day(
             settings.budget.nats, settings.budget.window, worst * events_per_day, events_per_day
         ),

@@ -15,7 +15,7 @@ from stream.metrics.standing import Standing
 def budgets(meter: Meter, now: Standing, now_ms: int) -> str:
     settings = meter.settings
     rows = [Row("users tracked", f"{now.tracked:,}", metrics.USERS_TRACKED.name)]
-    picture = ""
+    picture = when = ""
     if now.spent is None:
         rows.append(Row("budget", words("none: what is told about a user grows with every event")))
     else:
@@ -34,13 +34,14 @@ def budgets(meter: Meter, now: Standing, now_ms: int) -> str:
             whole_share,
             "bar",
         )
-    when = f"when it is spent: {escape(settings.about.when_spent)}" if settings.about.when_spent else ""
+        if settings.about.when_spent:
+            when = f"<p>when it is spent: {escape(settings.about.when_spent)}</p>"
     rows.append(Row("users stopped", f"{now.stopped:,}", metrics.USERS_STOPPED.name))
     if quarantined := meter.quarantined_users():
         few = quarantined < settings.small_count_floor
         number = f"fewer than {settings.small_count_floor:,}" if few else f"{quarantined:,}"
         rows.append(Row("users whose stored state cannot be read", number, note="nothing is released for them"))
-    return card("Budgets", f"{table(rows)}{picture}{f'<p>{when}</p>' if when else ''}")
+    return card("Budgets", f"{table(rows)}{picture}{when}")
 
 
 def _window(settings: MeterSettings, now_ms: int) -> list[Row]:

@@ -99,11 +99,8 @@ def leakage(meter: Meter, now: Standing) -> str:
         for side in SIDES
     )
     few = f"<p>Nobody to show yet: fewer than {meter.settings.small_count_floor:,} users are tracked.</p>"
-    return card(
-        "Leakage over users",
-        f"{f'<div class=pictures>{pictures}</div>' if pictures else few}{_percentiles(now)}{_releases(meter)}",
-        wide=True,
-    )
+    shown = f'<div class="pictures">{pictures}</div>{_percentiles(now)}' if pictures else few
+    return card("Leakage over users", shown + _releases(meter), wide=True)
 
 
 def _percentiles(now: Standing) -> str:

@@ -80,10 +80,12 @@ def _kept_of(plan: Plan) -> Callable[[Point], float]:
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:
-    """From where to where an axis goes: four steps of a round length hold all values, from 0 unless they are close."""
+    """From where to where an axis goes: four steps of a round length hold all values, from 0 unless they are close to
+    one another, but not the same.
+    """
     low, high = min(values, default=0.0), max(values, default=1.0)
-    low = 0.0 if low < 0.6 * high else low
-    step = 10.0 ** math.floor(math.log10(max(high - low, 1e-3 * high, 1e-9))) / 10
+    low = 0.0 if low < 0.6 * high or high - low < 0.01 * high else low
+    step = 10.0 ** math.floor(math.log10(high - low or 1.0)) / 10
     for longer in (1, 2, 2.5, 5, 10, 20, 25, 50, 100):
         start = math.floor(low / (longer * step)) * longer * step
         if start + 4 * longer * step >= high:

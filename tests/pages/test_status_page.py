@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from browser import Browser, Seen, browsing
+from browser import Browser, Seen
 from page_worlds import busy, followers, huge, idle, segmented, single, wanderers
 from prometheus_client.parser import text_string_to_metric_families
 from reading_pages import check_readable
@@ -24,12 +24,6 @@ SECTIONS = ("Throughput", "Outcomes", "Leakage over users", "Budgets", "Model he
 PROMISE = "The promise, in plain words"
 LOOKS = ((360, False), (360, True), (1280, False), (1280, True))
 Figures = dict[str, float]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browsing(tmp_path_factory.mktemp("browser")) as opened:
-        yield opened
 
 
 async def looked(

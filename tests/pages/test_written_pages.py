@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from attack_help import attacked
 from audit_world import run as run_pipeline
-from browser import Browser, Seen, browsing
+from browser import Browser, Seen
 from command_house import make_house, run
 from fitting_help import NAMES, as_json, events_of, write
 from reading_pages import check_readable
@@ -21,12 +20,6 @@ from stream.names import EXIT_DONE
 
 LOOKS = ((360, False), (360, True), (1280, False), (1280, True))
 FIELDS = ("--user", "user", "--value", "activity", "--time", "at")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browsing(tmp_path_factory.mktemp("browser")) as opened:
-        yield opened
 
 
 def looked(browser: Browser, page: Path) -> Seen:
@@ -53,7 +46,7 @@ def test_the_adversarys_page(browser: Browser, tmp_path: Path) -> None:
 
 def test_the_plans_page(browser: Browser, tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
-    tried = ("--epsilon", 1, "--epsilon", 2, "--window", 5, "--mechanism", "optimal", "--mechanism", "top_k_grr")
+    tried = ("--epsilon", 1, "--epsilon", 2, "--window", 3, "--mechanism", "optimal", "--order", "bisect")
     answer = run("plan", make_house(tmp_path) / "c.yaml", *tried, "--agreement", 0.6, "--delay", "2h", "--html", page)
     assert answer.exit_code == EXIT_DONE, answer.stderr
     assert looked(browser, page).measured["title"].startswith("Plan for model ")
