@@ -48,6 +48,7 @@ _MEASURE: Final = Path(__file__).with_name("browser_measure.js")
 class Seen:
     """What one look at a page found. `said` is what the console showed, `asked` every address that was asked for."""
 
+    width: int
     measured: dict[str, Any]
     said: list[str]
     asked: list[str]
@@ -77,7 +78,8 @@ class Browser:
         answer = self.ask("Runtime.evaluate", expression=_MEASURE.read_text(encoding="utf-8"), returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         shot = self.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]
-        return Seen(answer["result"]["value"], list(self._said()), list(self._asked()), base64.b64decode(shot))
+        said, asked = list(self._said()), list(self._asked())
+        return Seen(width, answer["result"]["value"], said, asked, base64.b64decode(shot))
 
     def _load(self, url: str) -> None:
         """Until everything of this very load is there; an earlier one may still report what it did."""

@@ -51,7 +51,7 @@
     .filter((e) => e.scrollWidth > e.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(e).overflowX))
     .map((e) => `${e.tagName}.${e.className} ${(e.querySelector("h2") || e).textContent.slice(0, 30)}`);
   const beyond = [...document.querySelectorAll("body *")]
-    .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll"))
+    .filter((e) => e.getBoundingClientRect().right > root.clientWidth + 1 && !e.closest(".scroll"))
     .map((e) => `${e.tagName} ${e.textContent.slice(0, 40)}`);
 
   return {
