@@ -7,7 +7,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-# Text keeps a contrast of 4.5 on paper, card and box, bars keep 3: tests/unit/test_pages_in_chromium.py measures it.
+# Text keeps a contrast of 4.5 on paper, card and box, bars keep 3: tests/pages measures it.
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #525d6b; --line: #d5dbe2; --paper: #f4f6f8; --card: #fff;
   --good: #17683f; --bad: #b3261e; --bar: #3f6fb5; --other: #a8501d; --dot: #8593a3; }
