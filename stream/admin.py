@@ -30,7 +30,8 @@ _BEAT_SECONDS: Final = 1.0
 _METHODS: Final = ("GET", "HEAD")
 _HEADERS: Final = (
     "Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
+    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'\r\nReferrer-Policy: no-referrer\r\n"
 )
 _WHY: Final = {
     errno.EADDRINUSE: "another program listens there already",
@@ -191,7 +192,8 @@ class AdminServer:
         return _verdict("ready", self._meter.progress.not_ready())
 
     def _page(self, accept: str) -> Answer:  # noqa: ARG002
-        return Answer(HTTPStatus.OK, "text/html; charset=utf-8", status_page(self._meter).encode())
+        page = status_page(self._meter, self._settings.stalled_after_seconds)
+        return Answer(HTTPStatus.OK, "text/html; charset=utf-8", page.encode())
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:

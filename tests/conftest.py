@@ -9,9 +9,10 @@ import hypothesis
 import live_kafka
 import pytest
 from broker import Broker
+from browser import Browser, browsing
 
 ONLY_ON_REQUEST = ("long", "bench")
-ROOMS_IN_ORDER = ("shape", "unit", "vectors", "laws", "statistics", "simulation", "live", "bench")
+ROOMS_IN_ORDER = ("shape", "unit", "vectors", "laws", "statistics", "simulation", "pages", "live", "bench")
 """Quick and telling first, so that a broken tree says so within seconds."""
 
 # The first call of a compiled kernel takes seconds, and a loaded machine is no failure: no test here is timed.
@@ -45,6 +46,13 @@ def broker() -> Iterator[Broker]:
     """One real broker for the whole run, started by the first test that asks; a test that kills it starts it again."""
     with Broker() as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One headless Chromium for the whole run, with a profile of its own."""
+    with browsing(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -112,6 +112,8 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     try:
         make(name)
+        if name != "run":
+            machine.ensure([machine.CHROMIUM])
     except machine.MachineError as error:
         machine.say(f"environment: {error}")
         return 2

@@ -1,4 +1,4 @@
-"""What the machine itself has to bring (venv, Java, Maven), and how to get what is missing.
+"""What the machine itself has to bring (venv, Java, Maven, for the tests Chromium), and how to get what is missing.
 
 Only the standard library is used here: this runs before anything is installed.
 """
@@ -56,6 +56,15 @@ def has_maven() -> bool:
     return shutil.which("mvn") is not None
 
 
+def chromium() -> str | None:
+    """The headless browser that the tests look at pages with, under any of its names."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def has_chromium() -> bool:
+    return chromium() is not None
+
+
 def has_venv() -> bool:
     """Debian ships Python without `ensurepip`; `venv` then imports well and fails half-way."""
     return (
@@ -78,6 +87,12 @@ JAVA = Need(
 )
 MAVEN = Need(
     "Maven (mvn)", has_maven, "maven", "Fedora: sudo dnf install maven; macOS with Homebrew: brew install maven"
+)
+CHROMIUM = Need(
+    "Chromium, for the tests of pages",
+    has_chromium,
+    "chromium",
+    "Fedora: sudo dnf install chromium; macOS with Homebrew: brew install --cask chromium",
 )
 
 

@@ -6,29 +6,29 @@ from html import escape
 
 from stream.adversary.report import lines, share
 from stream.adversary.result import Result
+from stream.page_frame import framed
 
-_SIDE = 360
-_EDGE = 48
+_SIDE = 232  # with its edges no wider than a phone, so that letters are not made smaller
+_EDGE = 46
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --paper: #fff; --bar: #3f6fb5; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ee; --soft: #98a3b3; --line: #323b47; --paper: #14181e;
-  --bar: #6f9be0; } }
-body { margin: 2rem auto; max-width: 60rem; background: var(--paper); color: var(--ink); font: 15px/1.45 sans-serif; }
-th { text-align: left; font-weight: 500; color: var(--soft); padding-right: 1rem; vertical-align: top; }
-svg { color: var(--ink); max-width: 30rem; } svg text { fill: var(--soft); font-size: 12px; }
+h1 { margin-bottom: 1rem; } th, td { padding: .25rem 1rem .25rem 0; border-top: 1px solid var(--line); }
+tr:first-child > * { border-top: 0; } th { min-width: 7rem; } td { overflow-wrap: anywhere; }
+svg { width: 100%; max-width: 28rem; }
 """
 
 
 def page_of(result: Result) -> str:
-    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in lines(result))
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(text)}</td></tr>' for name, text in lines(result)
+    )
     title = escape(f"Adversary of {result.pipeline}")
     verdict = "under the bound" if result.stays_under_the_bound else "beyond the bound"
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE}</style></head>"
-        f"<body><h1>{title}: {verdict}</h1><table>{rows}</table>"
-        f"<h2>Does it come true as often as it is sure?</h2>{drawing_of(result)}</body></html>\n"
+    kind = "good" if result.stays_under_the_bound else "bad"
+    body = (
+        f'<h1>{title}: <span class="{kind}">{verdict}</span></h1><table>{rows}</table>'
+        f"<h2>Does it come true as often as it is sure?</h2>{drawing_of(result)}"
     )
+    return framed(f"{verdict}: adversary of {result.pipeline}", body, style=_STYLE)
 
 
 def drawing_of(result: Result) -> str:

@@ -22,6 +22,7 @@ from stream.names import EXIT_DONE
 from stream.opening import Opened, belief_floor, least_belief, open_pipeline
 from stream.policy import Policy
 from stream.promise import Promise, apart_units
+from stream.serving import Serving
 from stream.settings.kinds import Sliding
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
 from stream.windows.dual import Sequences
@@ -44,18 +45,36 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     """Every figure of the explanation. Leakage in nats, shares and probabilities between 0 and 1. Where several models
     serve, what depends on the model stands in `segments`, and the worst of all segments beside it.
     """
-    settings, promise = opened.settings, opened.promise
-    of_models = [
-        _of_model(settings, serving.model, each, events_per_day)
-        for serving, each in zip(opened.servings, promise.served, strict=True)
-    ]
-    common = _common(opened, events_per_day)
-    if promise.segments is None:
+    of_models = []
+    for serving, promise in _served(opened):
+        its = _promised_of(opened.settings, serving.model, promise)
+        expected = _expected_of(opened.settings, serving.model, promise, its["worst_per_event"], events_per_day)
+        of_models.append({**its, **expected})
+    common = {**_common(opened), "events_per_day": events_per_day}
+    if common["release_window"] is not None:
+        common["release_window"] |= _kept(opened.promise)
+    worst = max(facts["worst_per_day"] for facts in of_models)
+    return {**_together(opened, common, of_models), "worst_per_day": worst}
+
+
+def promised_facts(opened: Opened) -> dict[str, Any]:
+    """Those of them that say what is promised; what is to be expected takes seconds to compute."""
+    of_models = [_promised_of(opened.settings, serving.model, each) for serving, each in _served(opened)]
+    return _together(opened, _common(opened), of_models)
+
+
+def _served(opened: Opened) -> list[tuple[Serving, Promise]]:
+    return list(zip(opened.servings, opened.promise.served, strict=True))
+
+
+def _together(opened: Opened, common: dict[str, Any], of_models: list[dict[str, Any]]) -> dict[str, Any]:
+    segments = opened.promise.segments
+    if segments is None:
         return {**common, **of_models[0]}
     return {
         **common,
-        "model": promise.beliefs_name,
-        "segments_by": str(promise.segments.rule.path),
+        "model": opened.promise.beliefs_name,
+        "segments_by": str(segments.rule.path),
         **_worst(of_models),
         "segments": [{**whom, **facts} for whom, facts in zip(whom_served(opened), of_models, strict=True)],
     }
@@ -63,32 +82,43 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
 
 def _worst(of_models: list[dict[str, Any]]) -> dict[str, float | None]:
     """Of all segments; the mechanism decides whether anything is known under any model, so all know it or none."""
-    worst = {name: max(facts[name] for facts in of_models) for name in ("worst_per_event", "worst_per_day", "apart")}
+    worst = {name: max(facts[name] for facts in of_models) for name in ("worst_per_event", "apart")}
     known = of_models[0]["worst_under_any_model"] is not None
     most = max(facts["worst_under_any_model"] for facts in of_models) if known else None
     return {**worst, "built_for": min(facts["built_for"] for facts in of_models), "worst_under_any_model": most}
 
 
-def _of_model(settings: Settings, model: Model, promise: Promise, events_per_day: int) -> dict[str, Any]:
-    """What depends on the model."""
+def _promised_of(settings: Settings, model: Model, promise: Promise) -> dict[str, Any]:
+    """What is promised under this model."""
     epsilon, chain, policy = settings.mechanism.epsilon, model.chain, promise.policy
-    promised = Promised(policy, promise.windows, promise.distance)
-    even = settings.model.step is None and settings.window is None
-    single = without_budget(promised, chain, DAY_MS if even else DAY_MS // events_per_day)
-    day = one_day(promised, chain, events_per_day)
     rows = MECHANISMS[settings.mechanism.name].row_epsilons
-    least = least_belief(chain, settings.model.step)
+    # The least belief takes seconds for a large model, and only a mechanism without any bound depends on it.
+    bounded = policy.holds_epsilon or rows < math.inf
+    least = 0.0 if bounded else least_belief(chain, settings.model.step)
     worst = max(worst_per_event(policy.holds_epsilon, epsilon, least, rows), settings.mechanism.upper or 0.0)
     built = epsilon - policy.shift / UNITS_PER_NAT
     any_model = rows * built if policy.rising is None else _any_reader(policy)
     return {
         "model": model.short,
         **memory_of(model, settings.model, promise),
-        "least_belief": least,
         "apart": apart_units(settings, model) / UNITS_PER_NAT,
         "built_for": built,
         "worst_under_any_model": any_model if rows < math.inf else None,
         "worst_per_event": worst,
+    }
+
+
+def _expected_of(
+    settings: Settings, model: Model, promise: Promise, worst: float, events_per_day: int
+) -> dict[str, Any]:
+    """What is to be expected under this model, and the most that a day may tell at that rate."""
+    epsilon, chain, policy = settings.mechanism.epsilon, model.chain, promise.policy
+    promised = Promised(policy, promise.windows, promise.distance)
+    even = settings.model.step is None and settings.window is None
+    single = without_budget(promised, chain, DAY_MS if even else DAY_MS // events_per_day)
+    day = one_day(promised, chain, events_per_day)
+    return {
+        "least_belief": least_belief(chain, settings.model.step),
         "worst_per_day": worst_per_day(
             settings.budget.nats, settings.budget.window, worst * events_per_day, events_per_day
         ),
@@ -114,7 +144,7 @@ def _built(policy: Policy) -> tuple[int, float]:
     return design_units(policy.epsilon, 0, policy.shift), (policy.epsilon - policy.shift) / UNITS_PER_NAT
 
 
-def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
+def _common(opened: Opened) -> dict[str, Any]:
     """What is the same whatever the model."""
     settings, policy = opened.settings, opened.promise.policy
     epsilon = settings.mechanism.epsilon
@@ -137,8 +167,7 @@ def _common(opened: Opened, events_per_day: int) -> dict[str, Any]:
         "window_events": settings.budget.sliding,
         "when_spent": settings.budget.when_spent,
         "full_releases_per_window": _full_releases(policy),
-        "release_window": None if settings.window is None else _window(settings.window) | _kept(opened.promise),
-        "events_per_day": events_per_day,
+        "release_window": None if settings.window is None else _window(settings.window),
         "warnings": list(opened.warnings),
     }
 

@@ -5,7 +5,6 @@ import logging
 import os
 import signal
 from collections.abc import Callable
-from importlib.metadata import version as version_of
 from pathlib import Path
 from socket import gethostname
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from uuid import UUID
 from stream.admin import AdminServer, AdminSettings
 from stream.clock_rows import rows_of_promise, words_of
 from stream.commands.compiling import compiling_told
+from stream.commands.meter_settings import meter_settings_of
 from stream.commands.witnessing import following_of, witness_of
 from stream.engine import batches, fetched
 from stream.engine.connection import Connection, connection_of
@@ -21,7 +21,7 @@ from stream.engine.memory import settle
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts
 from stream.engine.worker import Job, work
-from stream.metrics.meter import Meter, MeterSettings
+from stream.metrics.meter import Meter
 from stream.metrics.observer import MeterObserver
 from stream.names import DISTRIBUTION, EXIT_DONE
 from stream.opening import Opened, open_pipeline
@@ -36,7 +36,7 @@ from stream.protocol.ports import Pipeline, UserStore
 from stream.protocol.publish import Topics
 from stream.state import row_bytes
 from stream.stores.memory import MemoryStore
-from stream.supervisor import RESTARTS_VARIABLE, watch_lifeline
+from stream.supervisor import watch_lifeline
 from stream.watch import Following, Watch
 from stream.windows.held import held_bytes_max
 from stream.windows.pipeline import WindowPipeline
@@ -58,7 +58,7 @@ async def _work(opened: Opened, connection: Connection) -> None:
         loop.add_signal_handler(number, stop.set)
     watch_lifeline(stop.set)
     following = following_of(opened)
-    meter = Meter(_meter_settings(opened), witness=witness_of(opened, following))
+    meter = Meter(meter_settings_of(opened, bytes_of_a_row(opened)), witness=witness_of(opened, following))
     job = _job(opened, connection, meter, following)
     admin = opened.settings.admin
     server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
@@ -180,22 +180,3 @@ def pipelines_of(opened: Opened, raw: TopicFacts, following: Following | None = 
         return pipeline
 
     return of_partition
-
-
-def _meter_settings(opened: Opened) -> MeterSettings:
-    settings, policy = opened.settings, opened.promise.policy
-    return MeterSettings(
-        pipeline=settings.pipeline.name,
-        policy=opened.promise.policy_name,
-        model=opened.promise.beliefs_name,
-        mechanism=settings.mechanism.name,
-        epsilon=policy.epsilon,
-        upper_budget=policy.budget,
-        lower_budget=policy.budget,
-        row_bytes=bytes_of_a_row(opened),
-        version=version_of(DISTRIBUTION),
-        near_share=settings.metrics.near_budget,
-        small_count_floor=settings.metrics.small_count_floor,
-        windows=opened.promise.windows is not None,
-        restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
-    )

@@ -13,18 +13,15 @@ import numpy.typing as npt
 from beliefs.alphabet import Alphabet
 from stream.fitting.report import write_report
 from stream.fitting.task import Fitted
+from stream.page_frame import framed
 
 Matrix = npt.NDArray[np.float64]
 
 HEAT_MOST: Final = 40
 """More values than that are no picture any more."""
-_INK, _SOFT, _LINE, _MARK = "#1b2733", "#5b6b7b", "#d5dce3", "#b3471d"
-_DARK: Final = (18, 63, 110)
-_STYLE: Final = f"""
-body {{ font: 15px/1.5 system-ui, sans-serif; color: {_INK}; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }}
-h1 {{ font-size: 1.4rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
-svg {{ max-width: 100%; height: auto; }} svg text {{ font: 12px system-ui, sans-serif; fill: {_INK}; }}
-pre {{ white-space: pre-wrap; background: #f5f7f9; padding: 1rem; }} p {{ color: {_SOFT}; margin: 0.2rem 0 0.8rem; }}
+_STYLE: Final = """
+h2 { margin-top: 2rem; } .fluid { width: 100%; max-width: 28rem; } p { margin: 0.2rem 0 0.8rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--card); padding: 1rem; }
 """
 
 
@@ -51,28 +48,26 @@ def page(fitted: Fitted, facts: dict[str, Any]) -> str:
 
 FOLLOWS: Final = (
     "What follows what",
-    "Each row is the law of the next value after one value; the darker, the likelier.",
+    "Each row is the law of the next value after one value; the stronger the colour, the likelier.",
 )
 
 
 def page_of(title: str, drawings: Sequence[tuple[str, str, str]], report: str) -> str:
     """A page with drawings, each under a title and a sentence, and the report in words."""
     parts = [_section(*drawing) for drawing in drawings]
-    return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
-        + "\n".join([*parts, f"<h2>In words</h2>\n<pre>{escape(report)}</pre>"])
-        + "\n</body>\n</html>\n"
-    )
+    body = "\n".join([f"<h1>{escape(title)}</h1>", *parts, f"<h2>In words</h2>\n<pre>{escape(report)}</pre>"])
+    return framed(title, body, style=_STYLE)
 
 
 def _section(title: str, words: str, drawing: str) -> str:
-    return f"<h2>{escape(title)}</h2>\n<p>{escape(words)}</p>\n{drawing}"
+    return f"<h2>{escape(title)}</h2>\n<p>{escape(words)}</p>\n<div class=scroll>{drawing}</div>"
 
 
-def _svg(width: float, height: float, parts: Sequence[str], label: str) -> str:
+def _svg(width: float, height: float, parts: Sequence[str], label: str, *, fluid: bool = False) -> str:
+    """A fluid one is as wide as a phone, and wider where there is room; another keeps its size."""
+    size = 'class="fluid"' if fluid else f'width="{width:g}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" {size} '
         f'role="img" aria-label="{escape(label)}">\n' + "\n".join(parts) + "\n</svg>"
     )
 
@@ -83,23 +78,25 @@ def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
 
 def _scores(facts: dict[str, Any]) -> str:
     orders, uniform = facts["held_out"]["orders"], facts["held_out"]["uniform"]["nats"]
-    left, width, row = 80.0, 480.0, 30.0
+    left, width, row = 54.0, 132.0, 26.0
     most = max([uniform, *(one["nats"] + one["standard_error"] for one in orders)]) * 1.05 or 1.0
     parts = []
     for place, one in enumerate(orders):
-        y, x = place * row + 8, left + width * one["nats"] / most
+        y, x = place * row + 6, left + width * one["nats"] / most
         error = width * one["standard_error"] / most
-        colour = _MARK if one["order"] == facts["order_that_predicts_best"] else "#7f93a8"
+        colour = "var(--other)" if one["order"] == facts["order_that_predicts_best"] else "var(--dot)"
         parts += [
             _text(left - 10, y + 14, f"order {one['order']}", "end"),
             f'<rect x="{left}" y="{y:.1f}" width="{x - left:.1f}" height="18" fill="{colour}"/>',
-            f'<path d="M{x - error:.1f} {y + 9:.1f}H{x + error:.1f}" stroke="{_INK}" stroke-width="2"/>',
-            _text(left + width + 12, y + 14, f"{one['nats']:.4f}, {one['accuracy']:.1%} right"),
+            f'<path d="M{x - error:.1f} {y + 9:.1f}H{x + error:.1f}" stroke="var(--ink)" stroke-width="2"/>',
+            _text(left + width + 8, y + 14, f"{one['nats']:.4f}, {one['accuracy']:.1%} right"),
         ]
     bottom, at = len(orders) * row + 6, left + width * uniform / most
-    parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="0" y2="{bottom:.1f}" stroke="{_INK}" stroke-dasharray="4 3"/>')
+    parts.append(
+        f'<line x1="{at:.1f}" x2="{at:.1f}" y1="0" y2="{bottom:.1f}" stroke="var(--ink)" stroke-dasharray="4 3"/>'
+    )
     parts.append(_text(at, bottom + 14, f"uniform {uniform:.4f}", "end"))
-    return _svg(left + width + 160, bottom + 22, parts, "held-out score by order")
+    return _svg(left + width + 140, bottom + 22, parts, "held-out score by order", fluid=True)
 
 
 def heat_map(matrix: Matrix, alphabet: Alphabet) -> str:
@@ -113,7 +110,7 @@ def heat_map(matrix: Matrix, alphabet: Alphabet) -> str:
             told = escape(f"{label} to {labels[column]}: {chance:.4f}")
             parts.append(
                 f'<rect x="{left + column * cell:.1f}" y="{y:.1f}" width="{cell - 1:g}" height="{cell - 1:g}" '
-                f'fill="{shade(float(chance))}"><title>{told}</title></rect>'
+                f'fill="var(--bar)" fill-opacity="{_darkness(float(chance)):.3f}"><title>{told}</title></rect>'
             )
     bottom = top + len(labels) * cell + 6
     for column, label in enumerate(labels):
@@ -143,10 +140,9 @@ def value_labels(alphabet: Alphabet) -> list[str]:
     return [text if len(text) <= 16 else text[:15] + "…" for text in texts]
 
 
-def shade(chance: float) -> str:
-    """White for 0, dark for 1; the root keeps small chances apart."""
-    part = math.sqrt(min(max(chance, 0.0), 1.0))
-    return "#" + "".join(f"{round(255 + (dark - 255) * part):02x}" for dark in _DARK)
+def _darkness(chance: float) -> float:
+    """The root keeps small chances apart."""
+    return math.sqrt(min(max(chance, 0.0), 1.0))
 
 
 def _radii(fitted: Fitted) -> str:
@@ -154,18 +150,18 @@ def _radii(fitted: Fitted) -> str:
     radii = fitted.radii
     ordered = np.argsort(radii.visits, kind="stable")
     shown = ordered[np.unique(np.linspace(0, ordered.size - 1, min(ordered.size, 2000)).astype(np.int64))]
-    left, width, height = 50.0, 560.0, 220.0
+    left, width, height = 36.0, 270.0, 150.0
     most = max(float(np.log10(radii.visits.max())), 1.0)
     parts = []
     for tick in range(5):
         y = 10 + height * (1 - tick / 4)
-        parts.append(f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="{_LINE}"/>')
+        parts.append(f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>')
         parts.append(_text(left - 8, y + 4, f"{tick / 4:g}", "end"))
     parts += [
         _text(left + width * power / most, height + 28, f"{10**power:,}", "middle") for power in range(int(most) + 1)
     ]
     for row in shown.tolist():
         x, y = left + width * math.log10(radii.visits[row]) / most, 10 + height * (1 - float(radii.rows[row]))
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{_MARK}" fill-opacity="0.7"/>')
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="var(--other)" fill-opacity="0.7"/>')
     parts.append(_text(left + width / 2, height + 46, "visits", "middle"))
-    return _svg(left + width + 40, height + 54, parts, "radius of each row")
+    return _svg(left + width + 20, height + 54, parts, "radius of each row", fluid=True)

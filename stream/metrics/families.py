@@ -96,6 +96,7 @@ def _model(now: Standing) -> Iterator[families.Metric]:
     )
     for place, metric in enumerate(figures):
         yield _values(metric, {} if monitor is None else {(): monitor[place]})
+    yield _values(watching_table.BELIEF_DRIFT_MAX, {} if now.drift is None else {(): now.drift})
 
 
 def _accounts(now: Standing) -> Iterator[families.Metric]:

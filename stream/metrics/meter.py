@@ -9,16 +9,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from beliefs.checks import require
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from stream.metrics.about import About
 from stream.metrics.bins import Integers, Tally, edges_in_units
 from stream.metrics.progress import Progress
-from stream.metrics.users import Shares, UserBins
+from stream.metrics.throughput import Throughput
+from stream.metrics.users import Shares, UserBins, largest_drift
 from stream.metrics.witness import Witness
 from stream.names import OUTCOMES
 
@@ -53,6 +55,8 @@ class MeterSettings:
     restarts: int = 0
     windows: bool = False
     """Whether values are released in windows."""
+    about: About = field(default=About())
+    """What the settings say beside that, in words."""
 
     def __post_init__(self) -> None:
         require(0 <= self.epsilon <= INFINITE, "epsilon is between 0 and INFINITE units")
@@ -100,6 +104,7 @@ class Meter:
     ) -> None:
         self.settings, self.witness = settings, witness
         self.progress = Progress(clock)
+        self.throughput = Throughput(clock)
         self.outcomes: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self.dead_letters: Counter[str] = Counter()
         self.above_epsilon = dict.fromkeys(SIDES, 0)
@@ -111,6 +116,7 @@ class Meter:
         self.latency = Tally(np.array(_LATENCY_EDGES_MS, np.int64), _MILLISECONDS)
         self.uncertified_fallbacks = 0
         self.near_cut_short = 0
+        self.largest_drift = 0
         self.repeated_records = 0
         self.missing_offsets = 0
         self.failures: Counter[str] = Counter()
@@ -127,7 +133,9 @@ class Meter:
             if self.leakage[side].add(amounts) > self.settings.epsilon:
                 self.above_epsilon[side] += int(np.count_nonzero(amounts > self.settings.epsilon))
         self.users(partition, counts.old_heads, counts.new_heads)
-        self.block_events.add_one(sum(counts.outcomes.values()))
+        events = sum(counts.outcomes.values())
+        self.block_events.add_one(events)
+        self.throughput.add(events)
         self.compute.add_one(round(counts.compute_seconds * _MICROSECONDS))
         self.publish.add_one(round(counts.publish_seconds * _MICROSECONDS))
         self.latency.add(np.maximum(counts.committed_at_ms - counts.append_times_ms, 0), counts.append_time_weight)
@@ -140,10 +148,12 @@ class Meter:
         """Move users from where they stood to where they stand; a row of `old_heads` without a step is a new user."""
         require(len(old_heads) == len(new_heads), "every changed user has a row before and a row after")
         self._users_of(partition).change(old_heads, new_heads, self._shares)
+        self.largest_drift = max(self.largest_drift, largest_drift(new_heads))
 
     def loaded(self, partition: int, heads: Integers) -> None:
         """Users of a partition as they are found in the store, each once, in as many calls as are convenient."""
         bins = self._users_of(partition)
+        self.largest_drift = max(self.largest_drift, largest_drift(heads))
         for start in range(0, len(heads), _USERS_AT_ONCE):
             bins.add(heads[start : start + _USERS_AT_ONCE], self._shares)
 

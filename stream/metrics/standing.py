@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from beliefs.rounding import INFINITE, units_up
+from mechanisms.contract import DRIFT_UNITS_PER_NAT, DRIFT_UNKNOWN
 from stream.metrics.bins import (
     LIFETIME_BINS,
     Bucket,
@@ -70,6 +71,8 @@ class Standing:
     lifetime: dict[str, Distribution]
     monitor: Monitor | None
     accounts: AccountsShown | None
+    drift: float | None
+    """Nats; infinite where it is not known, absent while fewer users than the floor are tracked."""
 
 
 def standing(meter: Meter) -> Standing:
@@ -94,7 +97,12 @@ def standing(meter: Meter) -> Standing:
         },
         monitor=None if meter.witness is None or not tracked else meter.witness.monitor(),
         accounts=_accounts([] if meter.witness is None else meter.witness.accounts(), floor),
+        drift=_drift(meter.largest_drift) if tracked else None,
     )
+
+
+def _drift(units: int) -> float:
+    return math.inf if units >= DRIFT_UNKNOWN else units / DRIFT_UNITS_PER_NAT
 
 
 def _accounts(found: Sequence[Account], floor: int) -> AccountsShown | None:

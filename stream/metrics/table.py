@@ -15,6 +15,7 @@ from stream.metrics.watching_table import (
     ACCOUNT_SINGLE,
     ACCOUNT_SUM,
     ACCOUNT_USERS,
+    BELIEF_DRIFT_MAX,
     MODEL_SCORE_EVIDENCE,
     MODEL_SCORE_EXPECTED,
     MODEL_SCORE_RELEASES,
@@ -73,7 +74,10 @@ BUDGET_SPENT_MAX: Final = Metric(
     f"Largest spent share of the budget: {_UPPER_EDGE}.",
 )
 USERS_TRACKED: Final = Metric(
-    "sottovoce_tracked_users", Kind.GAUGE, "users", f"Users whose belief this worker keeps; {_FLOOR}."
+    "sottovoce_tracked_users",
+    Kind.GAUGE,
+    "users",
+    f"Users whose belief this worker keeps and of whom an event was carried out, not only waits; {_FLOOR}.",
 )
 USERS_NEAR: Final = Metric(
     "sottovoce_near_budget_users",
@@ -240,6 +244,7 @@ METRICS: Final = (
     MODEL_SCORE_SEEN,
     MODEL_SCORE_EXPECTED,
     MODEL_SCORE_EVIDENCE,
+    BELIEF_DRIFT_MAX,
     ACCOUNT_USERS,
     ACCOUNT_EXACT,
     ACCOUNT_SINGLE,

@@ -20,6 +20,8 @@ _TOTALS: Final = slice(int(Word.UPPER), int(Word.LOWER) + 1)
 _WINDOW: Final = slice(int(Word.WINDOW_UPPER), int(Word.WINDOW_LOWER) + 1)
 _STEPS: Final = int(Word.STEPS)
 _MARKS: Final = int(Word.MARKS)
+_DRIFT: Final = int(Word.WINDOW_AND_DRIFT)
+_DRIFT_SHIFT: Final = 32
 
 
 class Shares:
@@ -67,12 +69,12 @@ class UserBins:
         self.change(heads[:0], heads, shares)
 
     def change(self, old_heads: Integers, new_heads: Integers, shares: Shares | None) -> None:
-        """The same users before and after; whoever had no step before was in no bin yet.
+        """The same users before and after. Whoever has no step is in no bin: new users, and those whose first events
+        still wait in a window, who would otherwise be counted anew with every block.
 
         Both are binned in one go: for blocks of hundreds of users the number of numpy calls is what costs.
         """
-        steps = old_heads[:, _STEPS]
-        before = old_heads if len(steps) and np.minimum.reduce(steps) > 0 else old_heads[steps > 0]
+        before, new_heads = _with_steps(old_heads), _with_steps(new_heads)
         self.tracked += len(new_heads) - len(before)
         self.stopped += _stopped(new_heads) - _stopped(before)
         split = len(before)
@@ -94,6 +96,11 @@ class UserBins:
         self._counts += other._counts
 
 
+def _with_steps(heads: Integers) -> Integers:
+    steps = heads[:, _STEPS]
+    return heads if len(steps) and np.minimum.reduce(steps) > 0 else heads[steps > 0]
+
+
 def _moved(index: Integers, split: int) -> Integers:
     """Per row: what each bin gains when those before the split leave and those behind it come. `index` is used up."""
     rows = len(index)
@@ -111,3 +118,11 @@ def _stopped(heads: Integers) -> int:
     if not int(np.bitwise_or.reduce(marks)) & _STOPPED_MARK:
         return 0
     return int(np.count_nonzero(marks & _STOPPED_MARK))
+
+
+def largest_drift(heads: Integers) -> int:
+    """In the units of a head: how far the belief about one of these users may be from the exact one, at most."""
+    if not len(heads):
+        return 0
+    # The drift is the upper half of its word, so the largest word has the largest drift.
+    return int(heads[:, _DRIFT].view(np.uint64).max()) >> _DRIFT_SHIFT

@@ -38,6 +38,13 @@ MODEL_SCORE_EVIDENCE: Final = Metric(
     "The most that one unit of money bet against the model has been worth since this worker started; under a right "
     f"model, of users who do not depend on each other, it ever reaches A with a chance of at most 1/A; {_MONITOR}.",
 )
+BELIEF_DRIFT_MAX: Final = Metric(
+    "sottovoce_belief_drift_max_nats",
+    Kind.GAUGE,
+    "nats",
+    "The furthest that a stored belief may have been from the exact one since this worker started, for which charges "
+    f"and channels make room; +Inf where that is not known of some user; {_MONITOR}.",
+)
 ACCOUNT_USERS: Final = Metric(
     "sottovoce_account_users", Kind.GAUGE, "users", f"Users whose exact accounts are kept; {_FLOOR}."
 )

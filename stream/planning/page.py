@@ -7,24 +7,20 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Final
 
+from stream.page_frame import framed
 from stream.planning.points import Point
 from stream.planning.words import HEADS, NOTES, Plan, cells, name_of, sorted_points, verdict
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640.0, 320.0, 58.0, 44.0, 14.0
+# No wider than a phone, so that letters are not made smaller there; side by side where there is room.
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 326.0, 240.0, 46.0, 40.0, 26.0
 _STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1b2733; --soft: #5b6b7b; --line: #d5dce3; --paper: #ffffff; --box: #f5f7f9;
-  --dot: #9aa9b8; --best: #1f6fb2; --chosen: #b3471d; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6ebf0; --soft: #9fb0c0; --line: #36424e; --paper: #12181e;
-  --box: #1b242c; --dot: #5f6f7f; --best: #6db3f2; --chosen: #f0885a; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 70rem;
-  margin: 1.5rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; } p, li { color: var(--soft); }
-strong { color: var(--ink); } svg { width: 100%; max-width: 640px; height: auto; }
-svg text { font: 12px system-ui, sans-serif; fill: var(--ink); } .grid { stroke: var(--line); }
-.dot { fill: var(--dot); } .best { fill: var(--best); } .chosen { fill: var(--chosen); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; white-space: nowrap; }
-th, td { text-align: left; padding: 0.2rem 0.7rem 0.2rem 0; border-bottom: 1px solid var(--line); }
-tr.chosen-row td { font-weight: 600; background: var(--box); }
+h2 { margin-top: 1.6rem; } svg { width: 100%; max-width: 30rem; }
+.drawings { display: grid; gap: 0 2rem; grid-template-columns: repeat(auto-fit, minmax(min(25rem, 100%), 1fr)); }
+.grid { stroke: var(--line); }
+.dot { fill: var(--dot); } .best { fill: var(--bar); } .chosen { fill: var(--other); }
+table { font-size: 13px; white-space: nowrap; }
+th, td { padding: 0.2rem 0.7rem 0.2rem 0; border-bottom: 1px solid var(--line); }
+tr.chosen-row td { font-weight: 600; background: var(--card); }
 """
 
 
@@ -33,14 +29,13 @@ def page(plan: Plan) -> str:
     title = f"Plan for model {plan.model}"
     words = "\n".join(f"<p><strong>{escape(line)}</strong></p>" for line in verdict(plan))
     notes = "\n".join(f"<li>{escape(note)}</li>" for note in NOTES)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
+    body = (
+        f"<h1>{escape(title)}</h1>\n"
         f"<p>{plan.values} values, {plan.per_day} events a day, {len(plan.points)} ways tried.</p>\n{words}\n"
         f"{_drawings(plan)}\n<h2>The points that no other beats</h2>\n{_table(plan, plan.best)}\n"
-        f"<ul>\n{notes}\n</ul>\n<h2>All points</h2>\n{_table(plan, plan.points)}\n</body>\n</html>\n"
+        f"<ul>\n{notes}\n</ul>\n<h2>All points</h2>\n{_table(plan, plan.points)}"
     )
+    return framed(title, body, style=_STYLE)
 
 
 def _drawings(plan: Plan) -> str:
@@ -52,8 +47,8 @@ def _drawings(plan: Plan) -> str:
     ]
     parts = []
     for name, of in axes:
-        parts.append(f"<h2>What is kept against {escape(name)}</h2>\n{plot(plan, name, of)}")
-    return "\n".join(parts)
+        parts.append(f"<div><h2>What is kept against {escape(name)}</h2>\n{plot(plan, name, of)}</div>")
+    return '<div class="drawings">' + "\n".join(parts) + "</div>"
 
 
 def plot(plan: Plan, name: str, of: Callable[[Point], float]) -> str:
@@ -64,7 +59,7 @@ def plot(plan: Plan, name: str, of: Callable[[Point], float]) -> str:
     parts = [_axis(across, up, name, "mean distance" if plan.by_distance else "agreement")]
     best = set(map(id, plan.best))
     for point in sorted(points, key=lambda point: (point is plan.chosen, id(point) in best)):
-        kind, radius = ("chosen", 7.0) if point is plan.chosen else ("best", 4.5) if id(point) in best else ("dot", 3.0)
+        kind, radius = ("chosen", 5.0) if point is plan.chosen else ("best", 3.5) if id(point) in best else ("dot", 2.5)
         x, y = _x(across, of(point)), _y(up, kept(point))
         told = f"{name_of(point)}: {kept(point):.4g} kept, {of(point):.4g} {name}"
         parts.append(
@@ -72,7 +67,8 @@ def plot(plan: Plan, name: str, of: Callable[[Point], float]) -> str:
         )
     body = "\n".join(parts)
     return (
-        f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" aria-label="{escape(f"what is kept against {name}")}">'
+        f'<svg viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="img" '
+        f'aria-label="{escape(f"what is kept against {name}")}">'
         f"\n{body}\n</svg>"
     )
 
@@ -84,9 +80,17 @@ def _kept_of(plan: Plan) -> Callable[[Point], float]:
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:
+    """From where to where an axis goes: four steps of a round length hold all values, from 0 unless they are close to
+    one another, but not the same.
+    """
     low, high = min(values, default=0.0), max(values, default=1.0)
-    low = 0.0 if low < 0.6 * high else low
-    return (low, high * 1.03) if high > low else (low - 0.5, low + 0.5)
+    low = 0.0 if low < 0.6 * high or high - low < 0.01 * high else low
+    step = 10.0 ** math.floor(math.log10(high - low or 1.0)) / 10
+    for longer in (1, 2, 2.5, 5, 10, 20, 25, 50, 100):
+        start = math.floor(low / (longer * step)) * longer * step
+        if start + 4 * longer * step >= high:
+            return start, start + 4 * longer * step
+    raise AssertionError("four steps of ten times the range hold it")
 
 
 def _x(scale: tuple[float, float], value: float) -> float:
@@ -108,8 +112,8 @@ def _axis(across: tuple[float, float], up: tuple[float, float], name: str, kept:
             f'<text x="{_LEFT - 6:g}" y="{y + 4:.1f}" text-anchor="end">{value:.3g}</text>',
             f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 16:g}" text-anchor="middle">{below:.3g}</text>',
         ]
-    parts.append(f'<text x="{_WIDTH / 2:g}" y="{_HEIGHT - 8:g}" text-anchor="middle">{escape(name)}</text>')
-    parts.append(f'<text x="{_LEFT - 44:g}" y="{_TOP - 3:g}">{escape(kept)}</text>')
+    parts.append(f'<text x="{_WIDTH / 2:g}" y="{_HEIGHT - 5:g}" text-anchor="middle">{escape(name)}</text>')
+    parts.append(f'<text x="{_LEFT - 40:g}" y="12">{escape(kept)}</text>')
     return "\n".join(parts)
 
 
@@ -120,5 +124,5 @@ def _table(plan: Plan, points: Sequence[Point]) -> str:
         kind = ' class="chosen-row"' if point is plan.chosen else ""
         body = "".join(f"<td>{escape(cell)}</td>" for cell in cells(plan, point, best))
         rows.append(f"<tr{kind}>{body}</tr>")
-    heads = "".join(f"<th>{escape(head)}</th>" for head in HEADS)
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in HEADS)
     return f'<div class="scroll"><table>\n<tr>{heads}</tr>\n' + "\n".join(rows) + "\n</table></div>"

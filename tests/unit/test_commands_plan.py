@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 from command_house import change, make_house, run
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stream.names import EXIT_DONE, EXIT_FAILED, EXIT_REFUSED
+from stream.planning.page import _scale
 from stream.settings.load import load_settings
 
 QUICK = (
@@ -64,6 +67,16 @@ def test_the_page_needs_nothing_else_and_fits_a_phone_by_day_and_night(house: Pa
     assert page.count("<svg") == page.count("</svg>") == 4
     assert 'name="viewport"' in page and "prefers-color-scheme: dark" in page
     assert 'class="chosen"' in page and 'class="best"' in page
+
+
+@given(st.lists(st.just(0.0) | st.floats(1e-6, 1e9), max_size=6))
+def test_an_axis_of_a_plan_holds_all_values_between_round_numbers(values: list[float]) -> None:
+    low, high = _scale(values)
+    assert low < high and all(low * (1 - 1e-12) <= value <= high * (1 + 1e-12) for value in values)
+    step = (high - low) / 4
+    assert float(f"{step:.2g}") == pytest.approx(step)
+    if values and max(values) > 0:
+        assert high - low <= 20 * (max(values) - low), "the values fill more than a corner"
 
 
 def test_the_figures_fit_together(house: Path) -> None:

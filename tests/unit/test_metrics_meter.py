@@ -45,7 +45,7 @@ def test_moving_users_block_by_block_equals_counting_them_once(seed: int, budget
         after = users[rows].copy()
         after[:, Word.UPPER : Word.WINDOW_LOWER + 1] += rng.integers(0, 4 * NAT, (len(rows), 4))
         after[:, Word.MARKS] = np.where(rng.random(len(rows)) < 0.2, STOPPED << 8, 0) | 1
-        after[:, Word.STEPS] += 1
+        after[:, Word.STEPS] += rng.integers(0, 2, len(rows))  # first events may wait for their window's end
         meter.users(0, users[rows], after)
         users[rows] = after
     assert_same(meter.all_users(), bins_of(users[users[:, Word.STEPS] > 0], shares))

@@ -55,4 +55,5 @@ def test_they_are_exported_and_shown() -> None:
         observer.block_committed(BlockReport(0, records, effects, EVENTS, 0, 0, 0.1, 0.1, 0.1))
     text = exposition(registry_of(meter), "")[0].decode()
     assert f"sottovoce_near_cut_short_total {2 * EVENTS}.0" in text
-    assert f'near\'s search came to its limit first</small></th><td class="n">{2 * EVENTS}' in status_page(meter)
+    cell = f'<td class="n" data-metric="sottovoce_near_cut_short_total">{2 * EVENTS}</td>'
+    assert f"near's search came to its limit first</small></th>{cell}" in status_page(meter)

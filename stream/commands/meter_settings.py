@@ -1,0 +1,58 @@
+"""What a worker's meter is told of its settings, the words of the status page among it."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version as version_of
+
+from stream.commands.explain import promised_facts
+from stream.commands.promising import SPENT, promise_words
+from stream.metrics.about import About
+from stream.metrics.meter import MeterSettings
+from stream.names import DISTRIBUTION
+from stream.opening import Opened
+from stream.settings.model import WindowSettings
+from stream.supervisor import RESTARTS_VARIABLE
+
+
+def meter_settings_of(opened: Opened, row_bytes: int) -> MeterSettings:
+    settings, policy = opened.settings, opened.promise.policy
+    return MeterSettings(
+        pipeline=settings.pipeline.name,
+        policy=opened.promise.policy_name,
+        model=opened.promise.beliefs_name,
+        mechanism=settings.mechanism.name,
+        epsilon=policy.epsilon,
+        upper_budget=policy.budget,
+        lower_budget=policy.budget,
+        row_bytes=row_bytes,
+        version=version_of(DISTRIBUTION),
+        near_share=settings.metrics.near_budget,
+        small_count_floor=settings.metrics.small_count_floor,
+        windows=opened.promise.windows is not None,
+        restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
+        about=_about(opened),
+    )
+
+
+def _about(opened: Opened) -> About:
+    settings, segments = opened.settings, opened.promise.segments
+    served = zip(opened.servings, opened.promise.served, strict=True)
+    return About(
+        released=_released(settings.window),
+        budget_window_ms=settings.budget.length,
+        budget_events=settings.budget.sliding or 0,
+        when_spent=SPENT[settings.budget.when_spent],
+        radius=settings.mechanism.radius,
+        chain_error=settings.mechanism.chain_error,
+        models_by="" if segments is None else str(segments.rule.path),
+        models=() if segments is None else tuple((serving.words, each.model_name) for serving, each in served),
+        promise=promise_words(promised_facts(opened)),
+        warnings=opened.warnings,
+    )
+
+
+def _released(window: WindowSettings | None) -> str:
+    if window is None:
+        return "one by one"
+    return f"in windows of at most {window.events} values (order: {window.order})"
