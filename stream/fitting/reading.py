@@ -15,6 +15,7 @@ from beliefs.chain import Indices
 from stream.errors import CannotFit
 from stream.fitting.alphabets import OpenIntegers, OpenTexts
 from stream.fitting.progress import Progress
+from stream.fitting.quick import Plain, Quick
 from stream.fitting.sources import Chunk, Source
 from stream.records.parse import Reader
 from stream.records.paths import MISSING, getter
@@ -63,14 +64,18 @@ class Users:
 
     def numbers(self, users: list[bytes]) -> Indices:
         known = self._numbers
-        found = np.empty(len(users), dtype=np.int64)
-        for place, user in enumerate(users):
-            number = known.get(user)
-            if number is None:
-                number = known[user] = len(known)
-                self._put_group(number, user)
-            found[place] = number
-        return found
+        found = list(map(known.get, users))
+        if None in found:
+            for place, user in enumerate(users):
+                if found[place] is None:
+                    found[place] = self._number_of(user)
+        return np.array(found, dtype=np.int64)
+
+    def _number_of(self, user: bytes) -> int:
+        number = self._numbers.setdefault(user, len(self._numbers))
+        if number == len(self._numbers) - 1:
+            self._put_group(number, user)
+        return number
 
     def groups_of(self, numbers: Indices) -> Indices:
         return self._groups[numbers]
@@ -95,15 +100,23 @@ class Reading:
     rows: int = 0
 
     def events(self) -> Iterator[Events]:
-        reader = Reader(self.record, self.alphabet)
+        reader, quick = Reader(self.record, self.alphabet), Quick(self.record, self.alphabet)
         for chunk in self.source.chunks():
-            yield self._read(reader, chunk)
+            plain = quick.read(chunk.records)
+            yield self._read(reader, chunk) if plain is None else self._taken(plain, chunk)
             self.progress.read(len(chunk.records) + len(chunk.unreadable), len(self.users), chunk.share)
 
-    def _read(self, reader: Reader, chunk: Chunk) -> Events:
+    def _taken(self, plain: Plain, chunk: Chunk) -> Events:
+        self._count(chunk)
+        return Events(self.users.numbers(plain.users), plain.symbols, plain.times)
+
+    def _count(self, chunk: Chunk) -> None:
         self.rows += len(chunk.records) + len(chunk.unreadable)
         for place, reason in chunk.unreadable:
             self.refusals.add(reason, place)
+
+    def _read(self, reader: Reader, chunk: Chunk) -> Events:
+        self._count(chunk)
         block = reader.read_block(chunk.records)
         for position, refusal in block.rejected:
             self.refusals.add(refusal.reason, chunk.places[position])

@@ -88,10 +88,10 @@ def format_of(file: Path) -> str:
 def file_source(file: Path, kind: str, fields: Fields) -> Source:
     """The source that reads this file."""
     from stream.fitting.lines import JsonLines
+    from stream.fitting.opened import refuse_other_contents
     from stream.fitting.tables import Csv, Parquet
 
-    if not file.is_file():
-        raise CannotFit("There is nothing to learn from.", str(file), "it is no file", "name a file that exists")
+    refuse_other_contents(file, kind)
     if kind == "jsonl":
         return JsonLines(file, fields.most_bytes)
     if kind == "parquet":
