@@ -9,9 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from beliefs.leakage.robust import robust_epsilon
+from beliefs.learning.choice import Chosen
 from beliefs.learning.radius import Radii
 from beliefs.learning.written import past_values
+from stream.fitting.doubts import doubts_of
 from stream.fitting.reading import Refusals
+from stream.fitting.reasons import in_words
 from stream.fitting.task import Fitted, Task
 
 POOR_SHOWN: Final = 8
@@ -31,6 +34,7 @@ EACH_ITS_OWN: Final = "the radii hold if all users' values follow one and the sa
 
 
 def warnings_of(task: Task) -> list[str]:
+    """About whose events they are; `doubts_of` is about the events themselves."""
     return {"protected": [OWN_USERS], "unknown": [UNKNOWN_USERS]}.get(task.sample, [])
 
 
@@ -54,23 +58,11 @@ def figures(fitted: Fitted) -> dict[str, Any]:
         "users": facts.users,
         "pooled_values": facts.pooled,
         "backwards": facts.backwards,
+        "users_with_one_event": facts.once,
         "order_given_up": facts.order_given_up,
         "clock": None if task.step is None else {"again": facts.again, "late": facts.late, "apart": facts.parted},
         "refused": refused(facts.refusals),
-        "held_out": {
-            "events": int(chosen.events.sum()),
-            "uniform": {"nats": math.log(symbols), "accuracy": 1.0 / symbols},
-            "orders": [
-                {
-                    "order": score.order,
-                    "nats": score.loss,
-                    "standard_error": score.error,
-                    "accuracy": score.accuracy,
-                    "smoothing": str(score.strength),
-                }
-                for score in chosen.scores
-            ],
-        },
+        "held_out": _held_out(chosen, symbols),
         "radius": {
             "failure": radii.failure,
             "worst": radii.worst,
@@ -83,7 +75,24 @@ def figures(fitted: Fitted) -> dict[str, Any]:
         },
         "epsilon": task.epsilon,
         "proposed": proposed(task, radii),
-        "warnings": warnings_of(task),
+        "warnings": [*warnings_of(task), *doubts_of(task, facts, fitted.model.alphabet)],
+    }
+
+
+def _held_out(chosen: Chosen, symbols: int) -> dict[str, Any]:
+    return {
+        "events": int(chosen.events.sum()),
+        "uniform": {"nats": math.log(symbols), "accuracy": 1.0 / symbols},
+        "orders": [
+            {
+                "order": score.order,
+                "nats": score.loss,
+                "standard_error": score.error,
+                "accuracy": score.accuracy,
+                "smoothing": str(score.strength),
+            }
+            for score in chosen.scores
+        ],
     }
 
 
@@ -129,9 +138,10 @@ def _read(facts: dict[str, Any]) -> list[str]:
     read = f"{facts['rows']:,} rows, {facts['events']:,} events of {facts['users']:,} users"
     lines = [f"Read {facts['source']}: {read}; {refused_rows:,} rows refused."]
     lines += refused_lines(facts["refused"], facts["kind"])
-    if facts["backwards"]:
-        earlier = "events lie before the user's event in front of them: the order of the source counts"
-        lines.append(f"    {facts['backwards']:,} {earlier}")
+    if facts["users_with_one_event"]:
+        lines.append(
+            f"    {facts['users_with_one_event']:,} users have one event: of them only first values are learnt"
+        )
     if facts["clock"] is not None:
         clock = facts["clock"]
         lines.append(
@@ -146,7 +156,7 @@ def refused_lines(told: dict[str, Any], kind: str) -> list[str]:
     lines = []
     for reason, one in told.items():
         places = ", ".join(str(place) for place in one["first"]) + (", ..." if one["count"] > len(one["first"]) else "")
-        lines.append(f"    {reason}: {one['count']:,}, at {kind} {places}")
+        lines.append(f"    {reason}: {one['count']:,}, at {kind} {places}{in_words(reason)}")
     return lines
 
 

@@ -9,21 +9,19 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
 from beliefs.alphabet import is_json_number
 from stream.fitting.columns import columns_of, parquet_library, refuse_kinds
 from stream.fitting.opened import opened, unreadable
+from stream.fitting.reasons import NOT_A_ROW
 from stream.fitting.rows import Cells
 from stream.fitting.sources import CHUNK_RECORDS, Chunk, Fields
-
-NOT_A_ROW: Final = "not_a_row"
-"""A row of a table that has another number of cells than the header, or that cannot be told apart into cells."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Csv:
     file: Path
     fields: Fields
     delimiter: str = ","
-    kind: str = "row ending in line"
+    kind: str = "line"
 
     @property
     def name(self) -> str:
@@ -55,45 +53,57 @@ class Csv:
             text.detach()
 
     def _chunk(self, portion: _Portion, columns: Sequence[int], width: int, share: float) -> Chunk:
-        rows, lines, broken = portion.rows, portion.lines, portion.broken
+        rows, lines = portion.rows, portion.lines
         lengths = list(map(len, rows))
         if lengths.count(width) < len(rows):
-            broken = broken + [
-                (line, NOT_A_ROW) for line, length in zip(lines, lengths, strict=True) if length != width
-            ]
+            for line, length in zip(lines, lengths, strict=True):
+                if length != width:
+                    portion.give_up(line, portion.longer.get(line, 1))
             right = [place for place, length in enumerate(lengths) if length == width]
             rows, lines = [rows[place] for place in right], [lines[place] for place in right]
         cells: list[list[Any]] = [list(map(itemgetter(column), rows)) for column in columns]
         for place, path in enumerate(self.fields.paths):
             if path in self.fields.numeric:
                 cells[place] = _numbers(cells[place])
-        return Chunk(Cells(self.fields.paths, cells), lines, share, sorted(broken, key=lambda one: int(one[0])))
+        return Chunk(Cells(self.fields.paths, cells), lines, share, sorted(portion.broken, key=lambda one: int(one[0])))
 
 
 @dataclass
 class _Portion:
-    """Rows and the lines that they end in; the lines that cannot be told apart into cells."""
+    """Rows and the lines that they end in; how many lines a row has, where it is more than one; lines that are no rows.
 
-    rows: list[list[str]]
-    lines: list[int]
-    broken: list[tuple[int | str, str]]
+    A quote that does not end swallows the rows behind it: each of their lines is counted, so that none is lost unsaid.
+    """
+
+    rows: list[list[str]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    longer: dict[int, int] = field(default_factory=dict)
+    broken: list[tuple[int | str, str]] = field(default_factory=list)
     is_last: bool = False
+
+    def give_up(self, last: int, count: int) -> None:
+        self.broken += [(line, NOT_A_ROW) for line in range(last - count + 1, last + 1)]
 
 
 def _portion(rows: Any, count: int) -> _Portion:
-    found = _Portion([], [], [])
+    found, before = _Portion(), rows.line_num
     while len(found.rows) + len(found.broken) < count:
         try:
             for row in rows:
+                line = rows.line_num
+                if line != before + 1:
+                    found.longer[line] = line - before
+                before = line
                 if row:
                     found.rows.append(row)
-                    found.lines.append(rows.line_num)
+                    found.lines.append(line)
                     if len(found.rows) >= count:
                         return found
             found.is_last = True
             return found
         except csv.Error:
-            found.broken.append((rows.line_num, NOT_A_ROW))
+            found.give_up(rows.line_num, rows.line_num - before)
+            before = rows.line_num
     return found
 
 
@@ -136,7 +146,8 @@ class Parquet:
     def chunks(self) -> Iterator[Chunk]:
         parquet = parquet_library(self.file)
         try:
-            with parquet.ParquetFile(self.file) as table:
+            # Read ahead it would keep what it has read, and memory would grow with the file.
+            with parquet.ParquetFile(self.file, pre_buffer=False) as table:
                 columns_of(self.file, self.fields, table.schema_arrow.names)
                 names = [self.fields.column_of(path) for path in self.fields.paths]
                 refuse_kinds(self.file, self.fields, table.schema_arrow)

@@ -48,6 +48,8 @@ class Facts:
     users: int = 0
     pooled: int = 0
     backwards: int = 0
+    once: int = 0
+    last_time: int = 0
     again: int = 0
     late: int = 0
     parted: int = 0
