@@ -12,6 +12,7 @@ from beliefs.alphabet import Alphabet, Categories
 from beliefs.checks import Invalid
 from beliefs.learning.choice import Chosen, choose
 from beliefs.learning.counts import Counting, Counts, largest_order
+from beliefs.learning.entries import factor_of
 from beliefs.learning.levels import levels_of
 from beliefs.learning.radius import Radii, radii_of
 from beliefs.learning.written import TAIL_FROM, Learnt, keepings_of, learn
@@ -49,8 +50,9 @@ def fit(task: Task, progress: Progress) -> Fitted:
     learnt = learn(levels, chosen, keepings, alphabet.size, counts.starts.sum(axis=0))
     level = levels[max(learnt.order, 1)]
     radii = radii_of(level, learnt.deepest, counts, learnt.start, task.failure)
+    factor = factor_of(level, learnt.deepest, counts, learnt.start, task.failure)
     data = _written(alphabet, learnt, _learnt_from(task, facts, chosen, learnt, radii))
-    return Fitted(data, parse(data), chosen, learnt, radii, level.pasts, facts, task)
+    return Fitted(data, parse(data), chosen, learnt, radii, factor, level.pasts, facts, task)
 
 
 def _survey(task: Task, users: Users, facts: Facts, progress: Progress) -> Alphabet:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beliefs.alphabet import Alphabet
-from stream.fitting.report import write_report
+from stream.fitting.report import summary, write_report
 from stream.fitting.task import Fitted
 
 Matrix = npt.NDArray[np.float64]
@@ -46,7 +46,10 @@ def page(fitted: Fitted, facts: dict[str, Any]) -> str:
             _radii(fitted),
         )
     )
-    return page_of(f"Model {facts['model']} learnt from {facts['source']}", drawings, write_report(facts, ""))
+    title = f"Model {facts['model']} learnt from {facts['source']}"
+    learnt = f"{facts['values']:,} values, order {facts['order']}, learnt from {facts['events']:,} events"
+    said = [f"{learnt} of {facts['users']:,} users.", *summary(facts)]
+    return page_of(title, drawings, write_report(facts, ""), [f"WARNING: {one}." for one in facts["warnings"]] + said)
 
 
 FOLLOWS: Final = (
@@ -55,9 +58,10 @@ FOLLOWS: Final = (
 )
 
 
-def page_of(title: str, drawings: Sequence[tuple[str, str, str]], report: str) -> str:
-    """A page with drawings, each under a title and a sentence, and the report in words."""
-    parts = [_section(*drawing) for drawing in drawings]
+def page_of(title: str, drawings: Sequence[tuple[str, str, str]], report: str, said: Sequence[str] = ()) -> str:
+    """A page with what is to be said first, drawings, each under a title and a sentence, and the report in words."""
+    parts = [f"<p>{escape(sentence.strip())}</p>" for sentence in said]
+    parts += [_section(*drawing) for drawing in drawings]
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
