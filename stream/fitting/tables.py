@@ -7,7 +7,6 @@ door says what is wrong with it.
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -22,6 +21,7 @@ from stream.fitting.opened import opened, unreadable
 from stream.fitting.reasons import NOT_A_ROW
 from stream.fitting.rows import Cells
 from stream.fitting.sources import CHUNK_RECORDS, Chunk, Fields
+from stream.fitting.table_lines import Lines
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,20 @@ class Csv:
 
     def chunks(self) -> Iterator[Chunk]:
         with opened(self.file) as (content, share):
-            # What is no UTF-8 stays recognisable, and the door refuses the row.
-            text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="surrogateescape", newline="")
-            rows = csv.reader(text, delimiter=self.delimiter, strict=True)
-            portion = _portion(rows, 1)
+            lines = Lines(content, self.file)
+            rows = csv.reader(lines, delimiter=self.delimiter, strict=True)
+            portion = _portion(rows, lines, 1)
             header = portion.rows[0] if portion.rows else []
             columns = columns_of(self.file, self.fields, header, self.delimiter)
-            while True:
-                portion = _portion(rows, CHUNK_RECORDS)
+            while not portion.is_last:
+                before = lines.number
+                cells = lines.plain(self.delimiter, len(header))
+                if cells is not None:
+                    places = range(before + 1, lines.number + 1)
+                    yield self._cells([cells[column :: len(header)] for column in columns], places, share())
+                    continue
+                portion = _portion(rows, lines, CHUNK_RECORDS)
                 yield self._chunk(portion, columns, len(header), 1.0 if portion.is_last else share())
-                if portion.is_last:
-                    break
-            text.detach()
 
     def _chunk(self, portion: _Portion, columns: Sequence[int], width: int, share: float) -> Chunk:
         rows, lines = portion.rows, portion.lines
@@ -61,11 +63,16 @@ class Csv:
                     portion.give_up(line, portion.longer.get(line, 1))
             right = [place for place, length in enumerate(lengths) if length == width]
             rows, lines = [rows[place] for place in right], [lines[place] for place in right]
-        cells: list[list[Any]] = [list(map(itemgetter(column), rows)) for column in columns]
+        broken = sorted(portion.broken, key=lambda one: int(one[0]))
+        return self._cells([list(map(itemgetter(column), rows)) for column in columns], lines, share, broken)
+
+    def _cells(
+        self, cells: list[list[Any]], lines: Sequence[int], share: float, broken: Sequence[tuple[int | str, str]] = ()
+    ) -> Chunk:
         for place, path in enumerate(self.fields.paths):
             if path in self.fields.numeric:
                 cells[place] = _numbers(cells[place])
-        return Chunk(Cells(self.fields.paths, cells), lines, share, sorted(portion.broken, key=lambda one: int(one[0])))
+        return Chunk(Cells(self.fields.paths, cells), lines, share, broken)
 
 
 @dataclass
@@ -85,25 +92,25 @@ class _Portion:
         self.broken += [(line, NOT_A_ROW) for line in range(last - count + 1, last + 1)]
 
 
-def _portion(rows: Any, count: int) -> _Portion:
-    found, before = _Portion(), rows.line_num
+def _portion(rows: Any, lines: Lines, count: int) -> _Portion:
+    found, before = _Portion(), lines.number
     while len(found.rows) + len(found.broken) < count:
         try:
             for row in rows:
-                line = rows.line_num
+                line = lines.number
                 if line != before + 1:
                     found.longer[line] = line - before
                 before = line
                 if row:
                     found.rows.append(row)
                     found.lines.append(line)
-                    if len(found.rows) >= count:
+                    if len(found.rows) >= count or lines.is_between_blocks:
                         return found
             found.is_last = True
             return found
         except csv.Error:
-            found.give_up(rows.line_num, rows.line_num - before)
-            before = rows.line_num
+            found.give_up(lines.number, lines.number - before)
+            before = lines.number
     return found
 
 
