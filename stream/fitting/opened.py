@@ -76,5 +76,6 @@ def _other_contents(begins: bytes, kind: str) -> tuple[str, str]:
 
 def unreadable(file: Path, error: Exception) -> CannotFit:
     """Only the kind of an error is passed on: a library's text may quote a record."""
-    why = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    why = error.strerror if isinstance(error, OSError) else None
+    why = why or f"it is damaged or cut off ({type(error).__name__})"
     return CannotFit("The file cannot be read to its end.", str(file), why, "give a file that is whole and readable")

@@ -81,7 +81,7 @@ REFUSED = {
     "numbers.jsonl": (swapped(lambda n, _: n if n % 2 else n / 8), ["numbers that are not whole", "--bins"]),
     "objects.jsonl": (swapped(lambda _, value: {"is": value}), ["neither texts nor whole numbers"]),
     "huge.jsonl": (b'{"user": "' + b"s" * 10_000_000 + b'", "activity": "run", "at": 1}\n', ["user_too_long"]),
-    "torn.jsonl.gz": (gzip.compress(LINES)[:-40], ["to its end"]),
+    "torn.jsonl.gz": (gzip.compress(LINES)[:-40], ["to its end", "damaged or cut off"]),
 }
 
 
