@@ -23,6 +23,7 @@ from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
 from stream.keys import KeyRing, load_keys
 from stream.listing_loss import in_words, loss_of
+from stream.never_possible import warned_of
 from stream.policy import Policy
 from stream.promise import Promise, compile_segments
 from stream.serving import Serving, load_servings, told_of
@@ -281,4 +282,5 @@ def _warnings(settings: Settings, servings: Sequence[Serving]) -> list[str]:
         warnings.append("plaintext is allowed: whoever shares the network can read the raw events")
     if not is_loopback(settings.admin.host):
         warnings.append(f"metrics are served on {settings.admin.host}, not on loopback: they have no password")
+    warnings += warned_of(servings)
     return warnings

@@ -24,7 +24,10 @@ from beliefs.contexts import ORDER_MAX
 
 MOST_ENTRIES = 1 << 23
 """Keys and counts of 16 bytes: 128 MiB, and as much again while they are merged."""
-_PENDING = 1 << 21
+_PENDING = 1 << 18
+"""So many events wait at least until they are merged. Where there are more entries, as many as these wait, up to
+`_PENDING_MOST`, so that merging costs no more than counting."""
+_PENDING_MOST = 1 << 21
 _LARGEST_KEY = 1 << 62
 
 
@@ -113,7 +116,7 @@ class Counting:
         self._past[users[last]] = after[last]
         self._waiting.append((groups * self._base**self.order + pasts) * self._base + values + 1)
         self._waits += users.size
-        if self._waits >= _PENDING:
+        if self._waits >= min(max(_PENDING, self._keys.size), _PENDING_MOST):
             self._merge()
 
     def counts(self) -> Counts:

@@ -2,11 +2,12 @@
 
 A fact names its event by user and step, or by the offset of the raw record, from which the event's public release id
 follows. It is a line of JSON such as {"user": "u17", "step": 3, "value": "walking"} or
-{"user": "u17", "partition": 0, "offset": 912, "value": "walking"}.
+{"user": "u17", "partition": 0, "offset": 912, "value": "walking"}; or a row of a table with these columns.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +17,20 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from beliefs.alphabet import Alphabet
+from beliefs.alphabet import Alphabet, Bins, IntegerRange
 from stream.audit.amounts import Integers
 from stream.audit.rows import release_id
-from stream.errors import CannotAudit
+from stream.errors import CannotAudit, CannotFit
+from stream.fitting.reasons import meaning
+from stream.fitting.sources import Fields, file_source
+from stream.records.paths import Path as FieldPath
 
 _KEYS: Final = frozenset({"user", "step", "partition", "offset", "value"})
 _LARGEST: Final = 1 << 62
+_TABLES: Final = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
+_BY_STEP: Final = ("user", "step", "value")
+_BY_OFFSET: Final = ("partition", "offset", "value")
+_NUMBERS: Final = ("step", "partition", "offset")
 TRUTH, KNOWN = 0, 1
 
 
@@ -85,7 +93,7 @@ class Naming:
 def read_facts(file: Path, option: str, alphabet: Alphabet, naming: Naming) -> Known:
     """The facts in a file; whatever is wrong is refused with its line, and no value is repeated."""
     known = Known()
-    for number, line in json_lines(file, option):
+    for number, line in fact_lines(file, option, alphabet):
         where = f"{option} {file}, line {number}"
         if not line.keys() <= _KEYS or "value" not in line:
             _refuse(where, "a fact has a value, and user and step, or partition and offset; nothing else")
@@ -105,7 +113,30 @@ def read_facts(file: Path, option: str, alphabet: Alphabet, naming: Naming) -> K
         if step is None or not isinstance(user, str) or not user or "partition" in line:
             _refuse(where, "it names neither a user, as a text, and a step, from 1, nor a partition and an offset")
         _enter(known.by_step, (user.encode("utf-8", "surrogateescape"), step), value, where)
+    if not known:
+        _refuse(f"{option} {file}", "it holds no fact")
     return known
+
+
+def fact_lines(file: Path, option: str, alphabet: Alphabet) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Lines of JSON; or the rows of a table (.csv, .tsv, .parquet), with a column for each name of a fact."""
+    kind = next((kind for end, kind in _TABLES.items() if file.name.lower().removesuffix(".gz").endswith(end)), None)
+    if kind is None:
+        yield from json_lines(file, option)
+        return
+    numbers = _NUMBERS + (("value",) if isinstance(alphabet, IntegerRange | Bins) else ())
+    try:
+        names = _BY_STEP if _has_steps(file, kind) else _BY_OFFSET
+        for chunk in file_source(file, kind, _fields(names, numbers)).chunks():
+            for place, reason in chunk.unreadable:
+                _refuse(f"{option} {file}, line {place}", meaning(reason))
+            for place, record in zip(chunk.places, chunk.records, strict=True):
+                found = _object_in(record.value or b"")
+                if found is None:
+                    _refuse(f"{option} {file}, line {place}", "its cells are no texts and numbers in UTF-8")
+                yield int(place), {name: value for name, value in found.items() if value is not None}
+    except CannotFit as error:
+        _refuse(f"{option} {error.where}", error.why)
 
 
 def _enter(facts: dict[Any, int], event: object, value: int, where: str) -> None:
@@ -120,19 +151,38 @@ def _number(value: object, least: int) -> int | None:
 def json_lines(file: Path, option: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The objects in a file, one a line, with the number of the line; empty lines are passed over."""
     try:
-        lines = file.read_bytes().split(b"\n")
+        lines = file.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
     except OSError as error:
         _refuse(f"{option} {file}", f"it cannot be read: {error.strerror or type(error).__name__}")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            found = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            found = None
-        if not isinstance(found, dict):
+        found = _object_in(line)
+        if found is None:
             _refuse(f"{option} {file}, line {number}", "it is not one JSON object")
         yield number, found
+
+
+def _has_steps(file: Path, kind: str) -> bool:
+    """Whether the facts of a table go by steps; with neither kind of columns, those for steps are asked for."""
+    try:
+        next(file_source(file, kind, _fields(_BY_OFFSET, ())).chunks(), None)
+    except CannotFit:
+        return True
+    return False
+
+
+def _fields(names: Sequence[str], numbers: Sequence[str]) -> Fields:
+    paths = tuple(FieldPath((name,)) for name in names)
+    return Fields(paths, frozenset(path for path in paths if path.steps[0] in numbers), _LARGEST)
+
+
+def _object_in(text: bytes) -> dict[str, Any] | None:
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _refuse(where: str, why: str) -> NoReturn:

@@ -157,6 +157,9 @@ def refuse_together(options: Options) -> None:
         why = "--exposed is for the terminal alone, and --json is for programs"
     if why:
         raise CannotAudit("Options do not go together.", "command line", why, "leave one of them out")
+    if options.html is not None and (options.html.is_dir() or not options.html.absolute().parent.is_dir()):
+        why = "it is a folder" if options.html.is_dir() else "its folder is not there"
+        raise CannotAudit("The page cannot be written.", f"--html {options.html}", why, "name a file in a folder")
 
 
 def refuse_other_values(model: Model, own: Model, file: Path) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from mechanisms.registry import MECHANISMS
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Promised, draw
 from stream.commands.report import errors_told, hint, say, say_json
+from stream.fitting.reasons import meaning
 from stream.keys import new_ring
 from stream.names import EXIT_DONE
 from stream.opening import Opened
@@ -21,9 +22,10 @@ from stream.planning.comparison import Side, side_of
 from stream.planning.grid import Document, base_document, document_of, opened_of
 from stream.planning.points import NO_WINDOW, Candidate, notion_of
 from stream.planning.progress import Progress
-from stream.planning.sample import Sample, read_lines
+from stream.planning.sample import Sample, impossible_in, read_file
 from stream.planning.search import Search
 from stream.planning.target import Target, check_one_model, impossible
+from stream.records.paths import Path as FieldPath
 from stream.records.paths import PathError, parse_path
 from stream.settings.load import load_settings, written_out
 from stream.settings.model import RecordSettings, UserSettings
@@ -59,6 +61,12 @@ all of that is leakage to a reader who knows the model. A locally private releas
 budgets are left away, so that mechanisms are compared and not what is left of a budget"""
 
 
+_IMPOSSIBLE: Final = (
+    "Epsilon covers these, too, but little of them is kept: learn a model that allows them (sottovoce fit), or see "
+    "that the sample is sorted"
+)
+
+
 @dataclass(frozen=True)
 class Asked:
     config: Path
@@ -73,17 +81,30 @@ class Asked:
 def compare_command(asked: Asked, *, as_json: bool) -> int:
     with errors_told(as_json=as_json):
         check_one_model(load_settings(asked.config))
+        _refuse_together(asked)
         if asked.epsilon is not None and not 1e-6 <= asked.epsilon <= 16:
             why = f"{asked.epsilon:g} is not allowed, as twice as much must be, too"
             raise impossible("--epsilon", why, "write a number from 0.000001 to 16")
         with compiling_told(hint), Progress("compare", sys.stderr) as progress:
             sample, sides = _compare(asked, progress)
         if as_json:
-            facts = {"source": sample.source, "users": sample.users, "events": int(sample.events.slot.shape[0])}
-            say_json({"ok": True, **facts, "refused": sample.refused, "sides": [asdict(side) for side in sides]})
+            events = int(sample.events.slot.shape[0])
+            facts: dict[str, Any] = {"source": sample.source, "users": sample.users, "events": events}
+            facts |= {"refused": sample.refused, "warnings": sample.warnings}
+            say_json({"ok": True, **facts, "sides": [asdict(side) for side in sides]})
         else:
             say("\n".join(_told(sample, sides)))
     return EXIT_DONE
+
+
+def _refuse_together(asked: Asked) -> None:
+    """Options that would be passed over in silence."""
+    plain = Asked(asked.config)
+    if asked.sample is None and asked.user is not None:
+        raise impossible("--user", "values are drawn from the model, so no field names users", "add --sample FILE")
+    if asked.sample is not None and (asked.users, asked.events) != (plain.users, plain.events):
+        why = "the sample says how many users there are and what they did"
+        raise impossible("--users and --events", why, "leave them away, or leave --sample away")
 
 
 def _compare(asked: Asked, progress: Progress) -> tuple[Sample, list[Side]]:
@@ -131,27 +152,38 @@ def _candidates(own: Opened) -> Iterator[Candidate]:
 
 def _sample(asked: Asked, own: Opened, search: Search) -> Sample:
     if asked.sample is not None:
-        return read_lines(asked.sample, _record(asked, own.settings.record), own.model.alphabet, search.spacing)
+        return _sample_in(asked.sample, _record(asked, own.settings.record), own, search.spacing)
     if asked.users < 3 or asked.events < 1:
         raise impossible("--users", "an interval needs at least 3 users with an event", "write larger numbers")
     drawn = draw(own.promise.policy, own.model.chain, asked.users, asked.events, DAY_MS // asked.per_day)
     return Sample(drawn.events, asked.users, "values drawn from the model")
 
 
+def _sample_in(file: Path, record: RecordSettings, own: Opened, spacing: int) -> Sample:
+    sample = read_file(file, record, own.model.alphabet, spacing)
+    counted = None if own.settings.model.step is not None else impossible_in(own.model.chain, sample.events)
+    if counted:
+        share = f"{counted:,} of {sample.events.slot.shape[0]:,} events"
+        sample.warnings.append(f"{share} have a value that the model calls impossible where it stands. {_IMPOSSIBLE}")
+    return sample
+
+
 def _record(asked: Asked, record: RecordSettings) -> RecordSettings:
     if asked.user is None:
         return record
     try:
-        path = parse_path(asked.user)
+        path = parse_path(asked.user) if asked.user.startswith("$") else FieldPath((asked.user,))
     except PathError as problem:
         raise impossible("--user", str(problem), "write a path such as $.user") from None
     return record.model_copy(update={"user": UserSettings(path=path, partitioned_by_user=True)})
 
 
 def _told(sample: Sample, sides: Sequence[Side]) -> Iterator[str]:
+    yield from (f"WARNING: {warning}." for warning in sample.warnings)
     yield f"{sample.events.slot.shape[0]} events of {sample.users} users ({sample.source})."
     if sample.refused:
-        yield "Refused: " + ", ".join(f"{count} {reason}" for reason, count in sorted(sample.refused.items())) + "."
+        reasons = (f"{count} {meaning(reason)}" for reason, count in sorted(sample.refused.items()))
+        yield "Refused: " + ", ".join(reasons) + "."
     rows = [HEADS, *map(_cells, sides)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
     yield ""

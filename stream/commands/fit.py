@@ -35,6 +35,7 @@ def fit_command(
     """Learn a model, write it, and say how good it is. `options` are those of `Asked`."""
     asked = Asked(**options)
     with errors_told(as_json=as_json):
+        _refuse_one_for_two(config, asked.source, out, html)
         for file in (out, html):
             if file is not None:
                 _require_free(file, replace=replace)
@@ -118,8 +119,20 @@ def _written_to(out: Path) -> str:
     return f", written to {out}"
 
 
+def _refuse_one_for_two(config: Path | None, source: str | None, out: Path, html: Path | None) -> None:
+    """Nothing that is read is written over, with --replace either."""
+    named = [("the settings", config), ("--from", None if source is None else Path(source)), ("--html", html)]
+    for written, file in (("--out", out), ("--html", html)):
+        for option, other in named:
+            if file is not None and other is not None and option != written and file.absolute() == other.absolute():
+                why = f"{option} and {written} name the same file, and one would be written over the other"
+                raise CannotFit("What is asked for cannot be done.", str(file), why, "name another file")
+
+
 def _require_free(file: Path, *, replace: bool) -> None:
     """Before hours of reading, not after them."""
+    if file.is_dir():
+        raise CannotFit("The file cannot be written.", str(file), "it is a folder", "name a file")
     if file.exists() and not replace:
         raise CannotFit("A file is in the way.", str(file), "it is there already", "name another one, or add --replace")
     if not file.absolute().parent.is_dir():

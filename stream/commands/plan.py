@@ -68,7 +68,7 @@ def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
     with errors_told(as_json=as_json):
         base = _base(asked)
         target = _target(asked, outputs)
-        _check_outputs(asked, outputs)
+        _check_outputs(asked, outputs, base["model"]["file"])
         with _searching(base, target, asked.per_day, "plan") as search, compiling_told(hint):
             plan = _plan(search, asked)
         if outputs.html is not None:
@@ -132,11 +132,18 @@ def _target(asked: Asked, outputs: Outputs) -> Target:
     return target
 
 
-def _check_outputs(asked: Asked, outputs: Outputs) -> None:
+def _check_outputs(asked: Asked, outputs: Outputs, model: str) -> None:
     if outputs.write is not None and asked.config is None:
         why = "settings are written from settings, and none are given"
         raise impossible("--write", why, "give the settings file that the plan is for")
+    if outputs.html is not None and outputs.write is not None and outputs.html.absolute() == outputs.write.absolute():
+        why = "--html and --write name the same file, and one would be written over the other"
+        raise impossible(str(outputs.html), why, "name two files")
     for file in (outputs.html, outputs.write):
+        if file is not None and file.is_dir():
+            raise impossible(str(file), "it is a folder", "name a file")
+        if file is not None and file.absolute() == Path(model).absolute():
+            raise impossible(str(file), "it is the model that the plan is for", "name another file")
         if file is not None and file.exists() and not outputs.replace:
             raise impossible(str(file), "a file of that name is there already", "name another one, or add --replace")
         if file is not None and not file.absolute().parent.is_dir():

@@ -33,7 +33,8 @@ Replace = Annotated[bool, typer.Option("--replace", help="Write over files that 
 Everything = Annotated[bool, typer.Option("--all", help="List every point, not only those that no other beats.")]
 
 SampleFile = Annotated[
-    Path | None, typer.Option("--sample", metavar="FILE", help="JSON lines, read as raw records are; else the model's.")
+    Path | None,
+    typer.Option("--sample", metavar="FILE", help="A file of events (.jsonl, .csv, .tsv, .parquet); else the model's."),
 ]
 User = Annotated[str | None, typer.Option(metavar="PATH", help="The field of a line that holds its user, as $.user.")]
 OneEpsilon = Annotated[float | None, typer.Option(help="Compare at this epsilon instead of the settings'.")]

@@ -10,11 +10,11 @@ from typing import Final, get_args
 from pydantic_core import PydanticCustomError
 
 from beliefs import json_text
-from beliefs.alphabet import Alphabet, Bins, Grid, IntegerRange
+from beliefs.alphabet import Alphabet, Bins, IntegerRange
 from beliefs.alphabet_rows import read_alphabet
 from beliefs.checks import Invalid
 from stream.errors import CannotFit
-from stream.fitting.sources import FORMATS, TOPIC, Fields, Source, file_source, format_of
+from stream.fitting.sources import FORMATS, TOPIC, Source, fields_of, file_source, format_of
 from stream.fitting.task import Sample, Task
 from stream.records.paths import Path as FieldPath
 from stream.records.paths import PathError, parse_path
@@ -52,12 +52,16 @@ class Asked:
 def task_of(asked: Asked, settings: Settings | None) -> Task:
     if asked.source is None:
         raise _asked("--from", "nothing says what to learn from", "name a file, or topic; or learn from --released")
+    _refuse_together(asked)
     topic = topic_of(asked.source, settings)
     if asked.file_format not in (None, *FORMATS):
         raise _asked("--format", "it is not known", f"write one of {', '.join(FORMATS)}")
     if not 0.0 < asked.failure < 1.0:
         raise _asked("--failure", "it is no probability between 0 and 1", "write for example 0.05")
+    if topic is not None and asked.file_format is not None:
+        raise _asked("--format", "a topic holds JSON records, and no file", "leave it away")
     record = _record(asked, settings, from_topic=topic is not None)
+    _refuse_overlaps(record)
     alphabet = _alphabet(asked)
     step = _step(asked, settings)
     if step is not None and topic is None and record.event_time.path is None:
@@ -68,11 +72,7 @@ def task_of(asked: Asked, settings: Settings | None) -> Task:
         source: Source = topic_source(settings, topic, os.environ)
     else:
         form = asked.file_format or format_of(Path(asked.source))
-        if isinstance(alphabet, Grid) and form != "jsonl":
-            raise _asked(
-                "--alphabet", "a place is two numbers, and a table has one cell for a value", "give JSON lines"
-            )
-        source = file_source(Path(asked.source), form, _fields(record, alphabet))
+        source = file_source(Path(asked.source), form, fields_of(record, alphabet))
     return Task(
         source=source,
         record=record,
@@ -87,6 +87,32 @@ def task_of(asked: Asked, settings: Settings | None) -> Task:
         epsilon=1.0 if settings is None else settings.mechanism.epsilon,
         sample=_sample(asked, protected=settings is not None and topic == settings.kafka.raw_topic),
     )
+
+
+def _refuse_together(asked: Asked) -> None:
+    """Options that would be passed over in silence."""
+    plain, private = Asked(), asked.private_epsilon is not None
+    if asked.order is not None and asked.most_order != plain.most_order:
+        raise _asked("--most-order", "--order says which one is learnt, so none is chosen", "keep one of them")
+    if not private and asked.contribution != plain.contribution:
+        why = "every event counts, unless noise is put onto the counts"
+        raise _asked("--contribution", why, "leave it away, or add --private-epsilon")
+    if private and (asked.least, asked.most_order) != (plain.least, plain.most_order):
+        raise _asked("--private-epsilon", "--least and --most-order choose by true counts", "leave these two away")
+    if private and asked.sample is not None:
+        raise _asked("--sample", "a model from noisy counts says itself what it tells of its users", "leave it away")
+
+
+def _refuse_overlaps(record: RecordSettings) -> None:
+    """One field cannot be two things; in a table there would not even be a record."""
+    user, value, time = record.user.path, record.protect.path, record.event_time.path
+    for one, other, options in (
+        (user, value, "--user and --value"),
+        (user, time, "--user and --time"),
+        (value, time, "--value and --time"),
+    ):
+        if one is not None and other is not None and (one.overlaps(other) or one.shape_conflict(other)):
+            raise _asked(options, "they name one field, or a field inside the other", "name two different fields")
 
 
 def topic_of(source: str, settings: Settings | None) -> str | None:
@@ -111,6 +137,8 @@ def _record(asked: Asked, settings: Settings | None, *, from_topic: bool) -> Rec
     elif user.and_key and not from_topic:
         user = UserSettings(path=user.path, partitioned_by_user=True)
     time = EventTimeSettings() if given is None else given.event_time
+    if asked.time is None and asked.time_unit != "ms":
+        raise _asked("--time-unit", "it says how the field of --time is written, and none is named", "add --time FIELD")
     if asked.time is not None:
         if asked.time_unit not in ("ms", "s", "iso8601"):
             raise _asked("--time-unit", "it is none of ms, s and iso8601", "write how the field is written")
@@ -124,16 +152,6 @@ def _record(asked: Asked, settings: Settings | None, *, from_topic: bool) -> Rec
     public = () if given is None else given.public
     most = _MOST_BYTES if given is None else given.max_bytes
     return RecordSettings(user=user, event_time=time, protect=protect, public=public, max_bytes=most)
-
-
-def _fields(record: RecordSettings, alphabet: Alphabet | None) -> Fields:
-    """What is read of a table. The public fields of the settings are none of it: nothing of them is learnt."""
-    user, time, value = record.user.path, record.event_time.path, record.protect.path
-    numeric = {value} if isinstance(alphabet, IntegerRange | Bins) else set()
-    if time is not None and record.event_time.unit != "iso8601":
-        numeric.add(time)
-    paths = tuple(path for path in (user, value, time) if path is not None)
-    return Fields(paths, frozenset(numeric), record.max_bytes)
 
 
 def _path(text: str, option: str) -> FieldPath:

@@ -11,6 +11,7 @@ import numpy as np
 
 from beliefs.chain import Indices
 from stream.fitting.reading import Events
+from stream.records.parse import END_OF_TIME_MS
 
 _STEP_BITS = 34
 """Steps of a second at least, up to the year 2100, are below 2^32."""
@@ -64,23 +65,37 @@ class Clock:
 
 
 class Order:
-    """Counts the events that lie before the user's event in front of them; nothing is sorted."""
+    """Counts the events that lie before the user's event in front of them, and the users who have one event only;
+    nothing is sorted."""
 
     def __init__(self) -> None:
         self.backwards = 0
+        self.first_time = END_OF_TIME_MS
+        self.last_time = 0
         self._last = np.zeros(0, dtype=np.int64)
+        self._again = np.zeros(0, dtype=np.bool_)
+
+    @property
+    def once(self) -> int:
+        """Users with one event."""
+        return int(np.count_nonzero((self._last >= 0) & ~self._again))
 
     def look(self, events: Events) -> None:
         if events.users.size == 0:
             return
         most = int(events.users.max())
         if most >= self._last.size:
-            self._last = np.concatenate([self._last, np.full(max(most + 1, 1024), -1, dtype=np.int64)])
+            more = max(most + 1, 2 * self._last.size, 1024) - self._last.size
+            self._last = np.concatenate([self._last, np.full(more, -1, dtype=np.int64)])
+            self._again = np.concatenate([self._again, np.zeros(more, dtype=np.bool_)])
+        self.first_time = min(self.first_time, int(events.times.min()))
+        self.last_time = max(self.last_time, int(events.times.max()))
         order = np.argsort(events.users, kind="stable")
         users, times = events.users[order], events.times[order]
         before = self._last[users]
         same = users[1:] == users[:-1]
         before[1:][same] = times[:-1][same]
         self.backwards += int(np.count_nonzero(times < before))
+        self._again[users[before >= 0]] = True
         last = np.append(~same, True)
         self._last[users[last]] = times[last]

@@ -12,6 +12,7 @@ from beliefs.alphabet import Alphabet, Categories
 from beliefs.checks import Invalid
 from beliefs.learning.choice import Chosen, choose
 from beliefs.learning.counts import Counting, Counts, largest_order
+from beliefs.learning.entries import factor_of
 from beliefs.learning.levels import levels_of
 from beliefs.learning.radius import Radii, radii_of
 from beliefs.learning.written import TAIL_FROM, Learnt, keepings_of, learn
@@ -19,8 +20,10 @@ from beliefs.model_file import parse, serialise, serialise_contexts
 from stream.errors import CannotFit
 from stream.fitting.alphabets import OpenTexts, closed_integers, closed_texts
 from stream.fitting.clock import Clock, Order
+from stream.fitting.doubts import REFUSED_SHARE
 from stream.fitting.progress import Progress
-from stream.fitting.reading import Events, Reading, Refusals, Users, open_alphabet
+from stream.fitting.reading import Events, Reading, Refusals, Users, open_alphabet, told
+from stream.fitting.reasons import mending
 from stream.fitting.task import GROUPS, Facts, Fitted, Task
 from stream.settings.kinds import write_duration
 
@@ -47,8 +50,9 @@ def fit(task: Task, progress: Progress) -> Fitted:
     learnt = learn(levels, chosen, keepings, alphabet.size, counts.starts.sum(axis=0))
     level = levels[max(learnt.order, 1)]
     radii = radii_of(level, learnt.deepest, counts, learnt.start, task.failure)
+    factor = factor_of(level, learnt.deepest, counts, learnt.start, task.failure)
     data = _written(alphabet, learnt, _learnt_from(task, facts, chosen, learnt, radii))
-    return Fitted(data, parse(data), chosen, learnt, radii, level.pasts, facts, task)
+    return Fitted(data, parse(data), chosen, learnt, radii, factor, level.pasts, facts, task)
 
 
 def _survey(task: Task, users: Users, facts: Facts, progress: Progress) -> Alphabet:
@@ -115,6 +119,7 @@ def _count(task: Task, alphabet: Alphabet, users: Users, facts: Facts, progress:
         reading.refusals,
         order.backwards,
     )
+    facts.once, facts.last_time = order.once, order.last_time
     facts.order_given_up = wanted if counts.order < wanted else None
     if clock is not None:
         facts.again, facts.late, facts.parted = clock.again, clock.late, clock.parted
@@ -131,14 +136,17 @@ def _order_too_long(task: Task, possible: int) -> CannotFit:
 
 
 def _nothing_to_judge(task: Task, facts: Facts, problem: Invalid) -> CannotFit:
-    refused = ", ".join(f"{count} {reason}" for reason, count in sorted(facts.refusals.counts.items()))
+    why = f"{facts.events} events of {facts.users} users {problem.reason}"
+    if facts.once == facts.users > 1:
+        why = f"{facts.events} events of {facts.users} users: each has one event, and nothing follows it"
+    mend = mending(facts.refusals.counts) if facts.refusals.total > REFUSED_SHARE * facts.rows else ""
     return CannotFit(
         "There is too little to learn from.",
         where=task.source.name,
-        why=f"{facts.events} events of {facts.users} users {problem.reason}"
-        + (f"; of {facts.rows} rows were refused: {refused}" if refused else "")
+        why=why
+        + (f"; of {facts.rows} rows were refused: {told(facts.refusals, task.source.kind)}" if mend else "")
         + (f"; {facts.parted:,} times a step or more was skipped" if facts.parted else ""),
-        fix=("choose a longer --step; or " if facts.parted else "") + _MORE,
+        fix=("choose a longer --step; or " if facts.parted else "") + (f"{mend}; or " if mend else "") + _MORE,
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import codecs
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from stream.fitting.opened import opened
-from stream.fitting.sources import Chunk, Line
+from stream.fitting.rows import Texts
+from stream.fitting.sources import Chunk
 
 _BLOCK: Final = 1 << 21
 
@@ -27,6 +29,8 @@ class JsonLines:
         number, rest = 1, b""
         with opened(self.file) as (content, share):
             while block := content.read(_BLOCK):
+                if number == 1 and not rest:
+                    block = block.removeprefix(codecs.BOM_UTF8)
                 parts = (rest + block).split(b"\n")
                 # A line that never ends is not kept whole; what is kept of it is longer than any record may be.
                 rest = parts.pop()[: self.most_bytes + 1]
@@ -37,5 +41,8 @@ class JsonLines:
 
 def _chunk(parts: list[bytes], number: int, share: float) -> Chunk:
     """Empty lines are no records."""
-    there = [(place, part) for place, part in enumerate(parts, number) if part and not part.isspace()]
-    return Chunk([Line(None, part, 0) for _, part in there], [place for place, _ in there], share)
+    there = [part for part in parts if part and not part.isspace()]
+    places: Sequence[int] = range(number, number + len(parts))
+    if len(there) < len(parts):
+        places = [place for place, part in zip(places, parts, strict=True) if part and not part.isspace()]
+    return Chunk(Texts(there), places, share)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beliefs.alphabet import Alphabet
-from stream.fitting.report import write_report
+from stream.fitting.report import summary, write_report
 from stream.fitting.task import Fitted
 from stream.page_frame import framed
 
@@ -43,7 +43,10 @@ def page(fitted: Fitted, facts: dict[str, Any]) -> str:
             _radii(fitted),
         )
     )
-    return page_of(f"Model {facts['model']} learnt from {facts['source']}", drawings, write_report(facts, ""))
+    title = f"Model {facts['model']} learnt from {facts['source']}"
+    learnt = f"{facts['values']:,} values, order {facts['order']}, learnt from {facts['events']:,} events"
+    said = [f"{learnt} of {facts['users']:,} users.", *summary(facts)]
+    return page_of(title, drawings, write_report(facts, ""), [f"WARNING: {one}." for one in facts["warnings"]] + said)
 
 
 FOLLOWS: Final = (
@@ -52,9 +55,10 @@ FOLLOWS: Final = (
 )
 
 
-def page_of(title: str, drawings: Sequence[tuple[str, str, str]], report: str) -> str:
-    """A page with drawings, each under a title and a sentence, and the report in words."""
-    parts = [_section(*drawing) for drawing in drawings]
+def page_of(title: str, drawings: Sequence[tuple[str, str, str]], report: str, said: Sequence[str] = ()) -> str:
+    """A page with what is to be said first, drawings, each under a title and a sentence, and the report in words."""
+    parts = [f"<p>{escape(sentence.strip())}</p>" for sentence in said]
+    parts += [_section(*drawing) for drawing in drawings]
     body = "\n".join([f"<h1>{escape(title)}</h1>", *parts, f"<h2>In words</h2>\n<pre>{escape(report)}</pre>"])
     return framed(title, body, style=_STYLE)
 

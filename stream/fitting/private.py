@@ -24,10 +24,11 @@ from beliefs.learning.written import TAIL_FROM
 from beliefs.model_file import Model, parse, serialise
 from mechanisms.coins import KEY_BYTES, keystream
 from stream.errors import CannotFit
-from stream.fitting.clock import Clock
+from stream.fitting.clock import Clock, Order
+from stream.fitting.doubts import doubts_of
 from stream.fitting.progress import Progress
 from stream.fitting.reading import Events, Reading, Refusals, Users
-from stream.fitting.task import Task
+from stream.fitting.task import Facts, Task
 from stream.settings.kinds import write_duration
 
 EPSILON_LEAST: Final = Fraction(1, 1000)
@@ -56,6 +57,7 @@ class OwnView:
     events: int
     counted: int
     refusals: Refusals
+    doubts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,9 @@ def _count(task: Task, alphabet: Alphabet, privacy: Privacy, progress: Progress)
     progress.begin("how values follow one another")
     reading = Reading(task.source, task.record, alphabet, users, progress)
     seen = counted = 0
+    order = Order()
     for events in reading.events():
+        order.look(events)
         kept, apart = (events, None) if clock is None else clock.of(events)
         seen += kept.users.size
         kept, apart = first.of(kept, apart)
@@ -152,7 +156,10 @@ def _count(task: Task, alphabet: Alphabet, privacy: Privacy, progress: Progress)
     follows = counts.pasts > 0
     table[counts.pasts[follows], counts.values[follows]] = counts.counts[follows]
     table[0] = counts.starts[0]
-    return table, OwnView(reading.rows, len(users), seen, counted, reading.refusals)
+    facts = Facts(reading.rows, seen, len(users), backwards=order.backwards, once=order.once, refusals=reading.refusals)
+    facts.last_time = order.last_time
+    doubts = tuple(doubts_of(task, facts, alphabet))
+    return table, OwnView(reading.rows, len(users), seen, counted, reading.refusals, doubts)
 
 
 def privacy_of(epsilon: str, events: int) -> Privacy:

@@ -48,6 +48,7 @@ def private_figures(fitted: FittedPrivate) -> dict[str, Any]:
             "events": own.events,
             "counted": own.counted,
             "refused": refused(own.refusals),
+            "warnings": list(own.doubts),
         },
     }
 
@@ -77,7 +78,8 @@ def write_private(facts: dict[str, Any], written: str) -> str:
     lines.append(
         f"    {own['source']}: {read}; the first {facts['events_of_a_user']:,} of each count, {own['counted']:,} in all"
     )
-    return "\n".join([*lines, *refused_lines(own["refused"], own["kind"])])
+    lines += refused_lines(own["refused"], own["kind"])
+    return "\n".join([*lines, *(f"    WARNING: {warning}." for warning in own["warnings"])])
 
 
 def private_page(fitted: FittedPrivate, facts: dict[str, Any]) -> str:

@@ -8,10 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from beliefs.leakage.robust import robust_epsilon
+from beliefs.leakage.robust import chain_error_units, robust_epsilon
+from beliefs.learning.choice import Chosen
 from beliefs.learning.radius import Radii
 from beliefs.learning.written import past_values
+from beliefs.rounding import UNITS_PER_NAT, budget_units
+from stream.fitting.doubts import doubts_of
 from stream.fitting.reading import Refusals
+from stream.fitting.reasons import in_words
 from stream.fitting.task import Fitted, Task
 
 POOR_SHOWN: Final = 8
@@ -27,10 +31,15 @@ UNKNOWN_USERS: Final = (
     "nothing is said about whose events these are. If they are those of the users whom the model is to protect, it "
     "tells what no epsilon counts; otherwise say --sample public or --sample consenting"
 )
+_NOT_ENOUGH: Final = (
+    "    It covers readers whose belief about the next value is off by no more. The rows' radius is that of one step",
+    "    from a belief that is right; a belief carries the errors of earlier steps, too, which no figure here bounds.",
+)
 EACH_ITS_OWN: Final = "the radii hold if all users' values follow one and the same chain of this order, user by user"
 
 
 def warnings_of(task: Task) -> list[str]:
+    """About whose events they are; `doubts_of` is about the events themselves."""
     return {"protected": [OWN_USERS], "unknown": [UNKNOWN_USERS]}.get(task.sample, [])
 
 
@@ -54,23 +63,11 @@ def figures(fitted: Fitted) -> dict[str, Any]:
         "users": facts.users,
         "pooled_values": facts.pooled,
         "backwards": facts.backwards,
+        "users_with_one_event": facts.once,
         "order_given_up": facts.order_given_up,
         "clock": None if task.step is None else {"again": facts.again, "late": facts.late, "apart": facts.parted},
         "refused": refused(facts.refusals),
-        "held_out": {
-            "events": int(chosen.events.sum()),
-            "uniform": {"nats": math.log(symbols), "accuracy": 1.0 / symbols},
-            "orders": [
-                {
-                    "order": score.order,
-                    "nats": score.loss,
-                    "standard_error": score.error,
-                    "accuracy": score.accuracy,
-                    "smoothing": str(score.strength),
-                }
-                for score in chosen.scores
-            ],
-        },
+        "held_out": _held_out(chosen, symbols),
         "radius": {
             "failure": radii.failure,
             "worst": radii.worst,
@@ -81,9 +78,27 @@ def figures(fitted: Fitted) -> dict[str, Any]:
             "rows_beyond_a_half": int(np.count_nonzero(radii.rows > 0.5)),
             "weightiest": poor_rows(fitted),
         },
+        "chain_error": justified(fitted),
         "epsilon": task.epsilon,
         "proposed": proposed(task, radii),
-        "warnings": warnings_of(task),
+        "warnings": [*warnings_of(task), *doubts_of(task, facts, fitted.model.alphabet)],
+    }
+
+
+def _held_out(chosen: Chosen, symbols: int) -> dict[str, Any]:
+    return {
+        "events": int(chosen.events.sum()),
+        "uniform": {"nats": math.log(symbols), "accuracy": 1.0 / symbols},
+        "orders": [
+            {
+                "order": score.order,
+                "nats": score.loss,
+                "standard_error": score.error,
+                "accuracy": score.accuracy,
+                "smoothing": str(score.strength),
+            }
+            for score in chosen.scores
+        ],
     }
 
 
@@ -118,10 +133,27 @@ def write_report(facts: dict[str, Any], written: str) -> str:
             *[f"WARNING: {warning}." for warning in facts["warnings"]],
             *_read(facts),
             *_model(facts, written),
+            *summary(facts),
             *_predicts(facts),
             *_sure(facts),
         ]
     )
+
+
+def summary(facts: dict[str, Any]) -> list[str]:
+    """How good the model is, for somebody who knows nothing of nats."""
+    held = facts["held_out"]
+    scores = {one["order"]: one for one in held["orders"]}
+    best, first = scores[facts["order"]], scores[min(scores)]
+    others = f"the commonest value is right for {first['accuracy']:.1%}, chance for {held['uniform']['accuracy']:.1%}."
+    lines = [f"Of users of whom it has learnt nothing it guesses {best['accuracy']:.1%} of the next values; {others}"]
+    if best["nats"] >= held["uniform"]["nats"]:
+        lines.append("    It predicts no better than knowing nothing: its events do not hang together, or are too few.")
+    elif facts["order"] > 0 and best["nats"] > first["nats"] - 2 * best["standard_error"]:
+        lines.append(
+            "    What came before hardly helps it: it is within two standard errors of not looking at the past."
+        )
+    return lines
 
 
 def _read(facts: dict[str, Any]) -> list[str]:
@@ -129,9 +161,10 @@ def _read(facts: dict[str, Any]) -> list[str]:
     read = f"{facts['rows']:,} rows, {facts['events']:,} events of {facts['users']:,} users"
     lines = [f"Read {facts['source']}: {read}; {refused_rows:,} rows refused."]
     lines += refused_lines(facts["refused"], facts["kind"])
-    if facts["backwards"]:
-        earlier = "events lie before the user's event in front of them: the order of the source counts"
-        lines.append(f"    {facts['backwards']:,} {earlier}")
+    if facts["users_with_one_event"]:
+        lines.append(
+            f"    {facts['users_with_one_event']:,} users have one event: of them only first values are learnt"
+        )
     if facts["clock"] is not None:
         clock = facts["clock"]
         lines.append(
@@ -146,7 +179,7 @@ def refused_lines(told: dict[str, Any], kind: str) -> list[str]:
     lines = []
     for reason, one in told.items():
         places = ", ".join(str(place) for place in one["first"]) + (", ..." if one["count"] > len(one["first"]) else "")
-        lines.append(f"    {reason}: {one['count']:,}, at {kind} {places}")
+        lines.append(f"    {reason}: {one['count']:,}, at {kind} {places}{in_words(reason)}")
     return lines
 
 
@@ -200,9 +233,21 @@ def _sure(facts: dict[str, Any]) -> list[str]:
     ]
     lines.append("A radius for the settings, and what is left of epsilon (as much is withheld from every release):")
     lines += [_proposed(one, facts["epsilon"]) for one in facts["proposed"]]
-    lines.append(
-        "    It covers one step from a belief that is right; a belief carries the errors of earlier steps, too."
-    )
+    return [*lines, *_NOT_ENOUGH, *_chain_error(facts["chain_error"], facts["epsilon"])]
+
+
+def _chain_error(told: dict[str, Any], epsilon: float) -> list[str]:
+    if told["error"] is None:
+        unseen = f"{told['unseen']:,} of {told['possible']:,} first values and transitions"
+        return [
+            f"mechanism.chain_error: none can be justified. {unseen} were never seen,",
+            "    so nothing says by which factor the model may be wrong about them: take more events, or fewer values",
+        ]
+    left = f"{told['epsilon']:.4f} of {epsilon:g}"
+    lines = [f"mechanism.chain_error: {told['error']:g} is justified, but for the same probability, and leaves {left}:"]
+    lines.append("    each first value and transition is within that factor (e to its power) of the truth")
+    if told["epsilon"] <= epsilon / 2:
+        lines.append("    half of epsilon holds against every reader anyway, so this says no more than that")
     return lines
 
 
@@ -210,6 +255,16 @@ def _proposed(one: dict[str, Any], epsilon: float) -> str:
     if one["radius"] >= 1.0:
         return f"    none ({one['of']} row): too little is known; against readers who know better there is 2 epsilon"
     return f"    mechanism.radius: {one['radius']:g} ({one['of']} row) leaves {one['epsilon']:.4f} of {epsilon:g}"
+
+
+def justified(fitted: Fitted) -> dict[str, Any]:
+    """The chain error that covers whoever knows the true chain, and what it leaves of epsilon."""
+    factor, chain, epsilon = fitted.factor, fitted.model.chain, budget_units(fitted.task.epsilon)
+    told: dict[str, Any] = {"error": factor.largest, "unseen": factor.unseen, "possible": factor.possible}
+    if factor.largest is None:
+        return {**told, "epsilon": None}
+    apart = chain_error_units(factor.largest, chain.contraction, chain.span)
+    return {**told, "epsilon": (epsilon - min(apart, -(-epsilon // 2))) / UNITS_PER_NAT}
 
 
 def proposed(task: Task, radii: Radii) -> list[dict[str, Any]]:

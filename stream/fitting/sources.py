@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
+from beliefs.alphabet import Alphabet, Bins, Grid, IntegerRange
 from stream.errors import CannotFit
 from stream.records.paths import Path as FieldPath
+from stream.settings.model import RecordSettings
 
 CHUNK_RECORDS: Final = 16_384
 TOPIC: Final = "topic"
@@ -57,10 +59,21 @@ class Fields:
     paths: tuple[FieldPath, ...]
     numeric: frozenset[FieldPath]
     most_bytes: int
+    has_places: bool = False
 
     def column_of(self, path: FieldPath) -> str:
         """The column of a field: `$.device.activity` is in the column device.activity."""
         return ".".join(str(step) for step in path.steps)
+
+
+def fields_of(record: RecordSettings, alphabet: Alphabet | None) -> Fields:
+    """What is read of a file. The public fields of the settings are none of it: nothing of them is learnt."""
+    user, time, value = record.user.path, record.event_time.path, record.protect.path
+    numeric = {value} if isinstance(alphabet, IntegerRange | Bins) else set()
+    if time is not None and record.event_time.unit != "iso8601":
+        numeric.add(time)
+    paths = tuple(path for path in (user, value, time) if path is not None)
+    return Fields(paths, frozenset(numeric), record.max_bytes, isinstance(alphabet, Grid))
 
 
 def format_of(file: Path) -> str:
@@ -88,10 +101,17 @@ def format_of(file: Path) -> str:
 def file_source(file: Path, kind: str, fields: Fields) -> Source:
     """The source that reads this file."""
     from stream.fitting.lines import JsonLines
+    from stream.fitting.opened import refuse_other_contents
     from stream.fitting.tables import Csv, Parquet
 
-    if not file.is_file():
-        raise CannotFit("There is nothing to learn from.", str(file), "it is no file", "name a file that exists")
+    refuse_other_contents(file, kind)
+    if fields.has_places and kind != "jsonl":
+        raise CannotFit(
+            "Places cannot be read from a table.",
+            where=str(file),
+            why="a place is two numbers, and a table has one cell for a value",
+            fix="give JSON lines",
+        )
     if kind == "jsonl":
         return JsonLines(file, fields.most_bytes)
     if kind == "parquet":

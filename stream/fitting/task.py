@@ -8,6 +8,7 @@ from typing import Final, Literal
 from beliefs.alphabet import Alphabet
 from beliefs.chain import Indices
 from beliefs.learning.choice import Chosen
+from beliefs.learning.entries import Factor
 from beliefs.learning.radius import Radii
 from beliefs.learning.written import Learnt
 from beliefs.model_file import Model
@@ -48,6 +49,8 @@ class Facts:
     users: int = 0
     pooled: int = 0
     backwards: int = 0
+    once: int = 0
+    last_time: int = 0
     again: int = 0
     late: int = 0
     parted: int = 0
@@ -64,6 +67,7 @@ class Fitted:
     chosen: Chosen
     learnt: Learnt
     radii: Radii
+    factor: Factor
     pasts: Indices
     """The past of each row that has a radius, as one number."""
     facts: Facts

@@ -53,6 +53,8 @@ class Grid:
         for length in self.lengths:
             if not 2 <= length <= 64:
                 raise impossible("--window", f"{length} is not allowed", "write a number of values from 2 to 64")
+        if self.lengths and self.orders and set(self.orders) == {NO_WINDOW}:
+            raise impossible("--window", "--order none tries no windows", "add --order bisect, or leave --window away")
         if target.delay is not None and all(order in (NO_WINDOW, "natural") for order in self.orders or ORDERS):
             why = "values wait in windows of order bisect alone, and none of these is to be tried"
             raise impossible("--delay", why, "add --order bisect, or leave --delay away")

@@ -1,4 +1,4 @@
-"""The values that mechanisms are compared on: a user's own, in JSON lines, or values drawn from the model."""
+"""The values that mechanisms are compared on: a user's own, in a file, or values drawn from the model."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from beliefs.alphabet import Alphabet
+from beliefs.chain import Chain
 from mechanisms.contract import Integers
-from stream.errors import CannotPlan
-from stream.fitting.sources import Line
+from stream.errors import CannotFit, CannotPlan
+from stream.fitting.doubts import refused_doubts
+from stream.fitting.progress import Progress
+from stream.fitting.reading import Reading, Users, told
+from stream.fitting.sources import fields_of, file_source, format_of
 from stream.planning.target import impossible
 from stream.policy import Events
-from stream.records.parse import Reader
 from stream.settings.model import RecordSettings, UserSettings
 
 
@@ -25,6 +28,7 @@ class Sample:
     users: int
     source: str
     refused: dict[str, int] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
 
 def record_of(record: RecordSettings) -> RecordSettings:
@@ -36,33 +40,50 @@ def record_of(record: RecordSettings) -> RecordSettings:
     return record.model_copy(update={"user": user})
 
 
-def read_lines(file: Path, record: RecordSettings, alphabet: Alphabet, spacing: int) -> Sample:
-    """JSON lines, read by the pipeline's own door. Where the settings take the time from the record itself, a user's
-    events are spaced evenly.
+def read_file(
+    file: Path, record: RecordSettings, alphabet: Alphabet, spacing: int, progress: Progress | None = None
+) -> Sample:
+    """JSON lines, CSV, TSV or Parquet, read by the pipeline's own door; a name that says nothing is one of JSON lines.
+    Where the settings take the time from the record itself, a user's events are spaced evenly.
     """
     record = record_of(record)
+    users = Users(1)
     try:
-        parts = file.read_bytes().split(b"\n")
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise CannotPlan("The sample cannot be read.", str(file), why, "name a file of JSON lines") from None
-    lines = [Line(None, part, 0) for part in parts if part.strip()]
-    block = Reader(record, alphabet).read_block(lines)
-    refused: dict[str, int] = {}
-    for _, refusal in block.rejected:
-        refused[refusal.reason] = refused.get(refusal.reason, 0) + 1
-    if not block.users:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(refused.items())) or "it has no lines"
+        source = file_source(file, form_of(file), fields_of(record, alphabet))
+        reading = Reading(source, record, alphabet, users, progress or Progress(None))
+        portions = list(reading.events())
+    except CannotFit as error:
+        raise CannotPlan("The sample cannot be read.", error.where, f"{error.what} {error.why}", error.fix) from None
+    slots, symbols, times = (np.concatenate([part[place] for part in portions]) for place in range(3))
+    refusals = reading.refusals
+    if not slots.size:
+        why = told(refusals, source.kind) or "it has no lines"
         fix = "see that the settings' record: names the fields of these lines, and the model their values"
-        raise CannotPlan("The sample holds no event that can be used.", str(file), reasons, fix)
-    numbers: dict[bytes, int] = {}
-    slots = np.array([numbers.setdefault(user, len(numbers)) for user in block.users], dtype=np.int64)
-    times = np.array(block.times, dtype=np.int64)
+        raise CannotPlan("The sample holds no event that can be used.", str(file), why, fix)
     if record.event_time.path is None:
-        times = places_of(slots, len(numbers)) * spacing
-    symbols = np.array(block.symbols, dtype=np.int64)
+        times = places_of(slots, len(users)) * spacing
     events = Events(slots, np.arange(slots.shape[0], dtype=np.int64), times, symbols)
-    return Sample(events, len(numbers), file.name, refused)
+    return Sample(events, len(users), file.name, dict(refusals.counts), refused_doubts(reading.rows, refusals))
+
+
+def form_of(file: Path) -> str:
+    try:
+        return format_of(file)
+    except CannotFit:
+        return "jsonl"
+
+
+def impossible_in(chain: Chain, events: Events) -> int | None:
+    """Events whose value the model calls impossible after the user's last one, or as the first; None where it would
+    have to be followed through a longer memory, phases or a tail."""
+    if chain.size != chain.symbols or chain.phases > 1 or chain.has_tail:
+        return None
+    order = np.argsort(events.slot, kind="stable")
+    users, values = events.slot[order], events.symbol[order]
+    first = np.append(True, users[1:] != users[:-1])
+    rows = np.repeat(np.arange(chain.size), np.diff(chain.indptr))
+    may_follow = np.isin(values[:-1] * chain.size + values[1:], rows * chain.size + chain.indices)
+    return int(np.count_nonzero(chain.start[values[first]] == 0) + np.count_nonzero(~may_follow & ~first[1:]))
 
 
 def places_of(slots: Integers, users: int) -> Integers:

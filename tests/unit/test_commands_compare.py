@@ -103,8 +103,8 @@ def test_a_distance_is_counted_for_all(house: Path) -> None:
     ("options", "where", "why"),
     [
         (("--sample", "sample.jsonl"), "--user", "from the record's key"),
-        (("--sample", "sample.jsonl", "--user", "user"), "--user", "$"),
-        (("--sample", "nowhere.jsonl", "--user", "$.user"), "nowhere.jsonl", "No such file"),
+        (("--sample", "sample.jsonl", "--user", "$."), "--user", "$"),
+        (("--sample", "nowhere.jsonl", "--user", "$.user"), "nowhere.jsonl", "no such file"),
         (("--sample", "model.json", "--user", "$.user"), "model.json", "not_json"),
         (("--epsilon", "-1"), "--epsilon", "-1 is not allowed"),
         (("--epsilon", "20"), "--epsilon", "20 is not allowed"),

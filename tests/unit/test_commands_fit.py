@@ -58,7 +58,16 @@ def test_a_model_is_learnt_written_and_reported(data: Path) -> None:
     assert str(data) not in json.dumps(dict(learnt_from))
     told = run("fit", "--from", data / "a.jsonl", "--out", data / "again.json", *FIELDS, "--sample", "public")
     assert (data / "again.json").read_bytes() == (data / "new.json").read_bytes()
-    for words in ("4,000 events of 24 users", "not_json: 1, at line 4001", "* order 1", "mechanism.radius: 0."):
+    assert facts["chain_error"]["error"] > 0 and facts["chain_error"]["epsilon"] == 0.5
+    for words in (
+        "it guesses 79.9% of the next values; the commonest value is right for 33.3%, chance for 33.3%",
+        "mechanism.chain_error: 2.8",
+        "half of epsilon holds against every reader anyway",
+        "4,000 events of 24 users",
+        "not_json: 1, at line 4001",
+        "* order 1",
+        "mechanism.radius: 0.",
+    ):
         assert words in told.stdout
     assert "WARNING" not in told.stdout and "user-" not in told.stdout + told.stderr
 
@@ -82,6 +91,8 @@ def test_the_page_holds_three_drawings_and_shows_texts_as_texts(tmp_path: Path) 
     assert len(trees[1].findall(".//{*}rect")) == 9
     assert len(trees[2].findall(".//{*}circle")) == 3
     assert "http://www.w3.org/2000/svg" in page and page.count("http") == 3  # nothing is fetched
+    assert page.index("WARNING: nothing is said about whose events") < page.index("<svg")
+    assert page.index("3 values, order 1, learnt from 2,000 events of 24 users.") < page.index("<svg")
     assert "<rest>" not in page and "&lt;rest&gt;&amp;" in page
 
 
@@ -105,6 +116,18 @@ def test_the_clock_of_the_settings_or_of_an_option(data: Path) -> None:
     told = refused(data, *FIELDS, "--step", "30s").stderr  # every event is two steps after the one before
     assert "3,976 times a step or more was skipped" in told and "a longer --step" in told
     assert "no time of their own" in refused(data, "--user", "user", "--value", "activity", "--step", "10m").stderr
+
+
+def test_a_model_that_predicts_nothing_says_so_and_one_with_gaps_justifies_no_factor(tmp_path: Path) -> None:
+    write(tmp_path, "a.jsonl", as_json(events_of(2000, stay=1 / 3)))
+    told = run("fit", "--from", tmp_path / "a.jsonl", "--out", tmp_path / "m.json", *FIELDS, "--sample", "public")
+    assert "It predicts no better than knowing nothing" in told.stdout
+    write(tmp_path, "b.jsonl", as_json(events_of(2000, stay=1.0)))
+    model, facts = fitted(tmp_path, *FIELDS, source="b.jsonl")
+    assert facts["chain_error"] == {"error": None, "unseen": 6, "possible": 12, "epsilon": None}
+    told = run("fit", "--from", tmp_path / "b.jsonl", "--out", tmp_path / "n.json", *FIELDS, "--sample", "public")
+    assert "none can be justified. 6 of 12 first values and transitions were never seen" in told.stdout
+    assert float(model.chain.dense.min()) > 0
 
 
 def test_rare_values_become_the_declared_other(tmp_path: Path) -> None:

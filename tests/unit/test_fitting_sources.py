@@ -108,7 +108,7 @@ def test_numbers_of_a_table_are_numbers_as_json_writes_them(tmp_path: Path) -> N
 def test_missing_columns_files_and_forms_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CannotFit, match="no column is called activity"):
         list(Csv(write(tmp_path, "a.csv", "user,at\n"), fields()).chunks())
-    with pytest.raises(CannotFit, match="it is no file"):
+    with pytest.raises(CannotFit, match="there is no such file"):
         source_of(tmp_path / "none.csv")
     with pytest.raises(CannotFit, match="--format"):
         format_of(tmp_path / "data.txt")
