@@ -222,7 +222,7 @@ def _budget(facts: Mapping[str, Any]) -> str:
             )
         yield f"when it is spent: {_SPENT[facts['when_spent']]}"
         most = _nats(facts["worst_per_day"])
-        yield f"in any 24 hours of {facts['events_per_day']} events: at most {most} about one user"
+        yield f"in any 24 hours of {facts['events_per_day']} events (--events-per-day): at most {most} about one user"
 
     return _section("What is promised for many events", lines())
 
@@ -267,7 +267,7 @@ def _expected(facts: Mapping[str, Any]) -> str:
             "among those computed"
         )
         yield (
-            f"a user's first day of {facts['events_per_day']} events{_part(facts)}: "
+            f"a user's first day of {facts['events_per_day']} events, evenly spaced{_part(facts)}: "
             f"{_percent(day['released'])} are released, "
             f"{_percent(day['forecast'])} forecast, {_percent(day['suppressed'])} suppressed; "
             f"agreement {_percent(day['agreement'])}; "
