@@ -14,6 +14,10 @@ EXIT_FAILED: Final = 1  # the command ran, and the answer is bad: an audit that 
 EXIT_REFUSED: Final = 2  # settings, model, keys or state cannot be used; nothing was started
 EXIT_STOPPED: Final = 3  # a worker lost its partition or could not publish; a supervisor starts a fresh one
 
+# What explain, plan and compare assume of a user where nobody says how many events he has: one each quarter of an hour.
+EVENTS_A_DAY: Final = 96
+MOST_EVENTS_A_DAY: Final = 1_000_000
+
 # Topics. The raw, released and dead-letter topics are named in the settings.
 CHANGELOG_SUFFIX: Final = "-beliefs-changelog"
 CHANGELOG_USER_PREFIX: Final = b"u"

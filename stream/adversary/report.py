@@ -62,9 +62,9 @@ def lines(result: Result) -> Iterator[tuple[str, str]]:
         )
         yield "right before this release", share(guesses["right_before_this_release"])
         yield "right without any release", share(guesses["right_without_any_release"])
-        yield "right at most, by epsilon", share(guesses["allowed"])
+        yield "right at most, by epsilon", f"{share(guesses['allowed'])} of guesses like these"
         if guesses["right_in_hindsight"] is not None:
-            yield "right in hindsight", share(guesses["right_in_hindsight"])
+            yield "right in hindsight", f"{share(guesses['right_in_hindsight'])}; epsilon sets it no ceiling"
         yield "evidence against the bound", f"10^{bound['log10_evidence_against']:.1f}, of 10^3 needed"
         yield "calibration error", share(scores.calibration_error)
     else:
@@ -72,8 +72,8 @@ def lines(result: Result) -> Iterator[tuple[str, str]]:
     if scores.released:
         yield "how sure", f"{share(beliefs['sure'])}; without any release {share(beliefs['sure_without_any_release'])}"
         if beliefs["sure_in_hindsight"] is not None:
-            yield "how sure in hindsight", share(beliefs["sure_in_hindsight"])
-        yield "how sure at most, by epsilon", share(beliefs["sure_at_most"])
+            yield "how sure in hindsight", f"{share(beliefs['sure_in_hindsight'])}; epsilon sets it no ceiling"
+        yield "how sure at most, by epsilon", f"{share(beliefs['sure_at_most'])} without hindsight"
         yield "learnt of a value, mean", f"{nats(beliefs['mean_gain_nats'])} nats"
     yield (
         "one release moved a value by",

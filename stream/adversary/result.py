@@ -130,6 +130,7 @@ class Result:
             "right_before_this_release": scores.rate("before_right"),
             "right_without_any_release": scores.rate("blind_right"),
             "allowed": scores.rate("allowed"),
+            "allowed_for": "right",  # each way of guessing has a ceiling of its own, and hindsight has none by epsilon
             "right_in_hindsight": None if hindsight is None else part(hindsight.right, hindsight.scored),
         }
 

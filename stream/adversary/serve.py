@@ -69,7 +69,12 @@ def _families(result: Result, floor: int) -> Iterator[tuple[str, str, str, Seque
     if scored >= floor:
         rates = {"releases": scores.rate("right"), "model": scores.rate("blind_right"), "bound": scores.rate("allowed")}
         labelled = [(f'{{knows="{name}"}}', rate) for name, rate in rates.items() if rate is not None]
-        yield "guess_ratio", "gauge", "Share of right guesses; of `bound`, the share that epsilon allows.", labelled
+        yield (
+            "guess_ratio",
+            "gauge",
+            "Share of right guesses; `bound`: what epsilon allows those by `releases`.",
+            labelled,
+        )
         yield "guesses_total", "counter", "Guesses held against the truth.", [("", scores.scored)]
         yield (
             "calibration_error",

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from stream.commands import fit_options, plan_options
-from stream.names import DISTRIBUTION
+from stream.names import DISTRIBUTION, EVENTS_A_DAY, MOST_EVENTS_A_DAY
 
 app = typer.Typer(
     name=DISTRIBUTION,
@@ -65,8 +65,8 @@ def validate(config: Config, as_json: AsJson = False) -> None:
 def explain(
     config: Config,
     events_per_day: Annotated[
-        int, typer.Option(min=1, max=10_000_000, help="How many events a user has in a day, for the daily figures.")
-    ] = 1440,
+        int, typer.Option(min=1, max=MOST_EVENTS_A_DAY, help=plan_options.EVENTS_PER_DAY)
+    ] = EVENTS_A_DAY,
     as_json: AsJson = False,
 ) -> None:
     """Say in plain words what is promised against whom, what is not, and what to expect."""
@@ -117,7 +117,7 @@ def plan(
     agreement: plan_options.Agreement = None,
     distance: plan_options.Distance = None,
     leakage: plan_options.Leakage = None,
-    events_per_day: plan_options.EventsPerDay = 96,
+    events_per_day: plan_options.EventsPerDay = EVENTS_A_DAY,
     delay: plan_options.Delay = None,
     mechanism: plan_options.Mechanism = None,
     epsilon: plan_options.Epsilon = None,
@@ -129,7 +129,11 @@ def plan(
     everything: plan_options.Everything = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the mechanism, epsilon, window and budget that keep what you want and tell the least."""
+    """Find the mechanism, epsilon, window and budget that keep what you want and tell the least.
+
+    Say what you want with --agreement, --distance, --leakage-per-day and --delay; without any of them the points that
+    no other beats are listed and none is chosen. No data is read, and no Kafka.
+    """
     from stream.commands.plan import Asked, Outputs, plan_command
     from stream.planning.grid import Grid
 
@@ -148,7 +152,10 @@ def compare(
     events: plan_options.Events = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Put the settings' mechanism and local privacy side by side, on your own sample or on the model's."""
+    """Put the settings' mechanism and local privacy side by side, on your own sample or on the model's.
+
+    Both release the same values, without a budget: how many stay true, and what is told. No Kafka is asked.
+    """
     from stream.commands.compare import Asked, compare_command
 
     raise typer.Exit(compare_command(Asked(config, sample, user, epsilon, users, events), as_json=as_json))

@@ -16,7 +16,7 @@ from stream.commands.expectation import DAY_MS, Promised, draw
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.fitting.reasons import meaning
 from stream.keys import new_ring
-from stream.names import EXIT_DONE
+from stream.names import EVENTS_A_DAY, EXIT_DONE
 from stream.opening import Opened
 from stream.planning.comparison import Side, side_of
 from stream.planning.grid import Document, base_document, document_of, opened_of
@@ -75,7 +75,7 @@ class Asked:
     epsilon: float | None = None
     users: int = 100
     events: int = 100
-    per_day: int = 96
+    per_day: int = EVENTS_A_DAY
 
 
 def compare_command(asked: Asked, *, as_json: bool) -> int:
@@ -156,7 +156,7 @@ def _sample(asked: Asked, own: Opened, search: Search) -> Sample:
     if asked.users < 3 or asked.events < 1:
         raise impossible("--users", "an interval needs at least 3 users with an event", "write larger numbers")
     drawn = draw(own.promise.policy, own.model.chain, asked.users, asked.events, DAY_MS // asked.per_day)
-    return Sample(drawn.events, asked.users, "values drawn from the model")
+    return Sample(drawn.events, asked.users, f"values drawn from the model, {asked.per_day} events a day")
 
 
 def _sample_in(file: Path, record: RecordSettings, own: Opened, spacing: int) -> Sample:

@@ -6,7 +6,6 @@ planned at all.
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pydantic_core import PydanticCustomError
-from ruamel.yaml import YAML
 
 from stream.commands.compiling import compiling_told
 from stream.commands.init import template
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.errors import CannotPlan
 from stream.keys import new_ring
-from stream.names import EXIT_DONE, EXIT_FAILED
+from stream.names import EVENTS_A_DAY, EXIT_DONE, EXIT_FAILED, MOST_EVENTS_A_DAY
 from stream.planning.frontier import choose
 from stream.planning.grid import Document, Grid, base_document, candidates, document_of
 from stream.planning.page import page
@@ -31,12 +29,11 @@ from stream.planning.progress import Progress
 from stream.planning.search import Search, check_measured
 from stream.planning.target import Target, check_one_model, impossible
 from stream.planning.words import Plan, figures, told
+from stream.planning.written import Given, settings_text
 from stream.serving import load_model
 from stream.settings.kinds import read_duration
 from stream.settings.load import load_settings, written_out
 from stream.settings.model import Settings
-
-MOST_EVENTS_A_DAY = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ class Asked:
     agreement: float | None = None
     distance: float | None = None
     leakage: float | None = None
-    per_day: int = 96
+    per_day: int = EVENTS_A_DAY
     delay: str | None = None
     grid: Grid = field(default_factory=Grid)
     everything: bool = False
@@ -66,15 +63,19 @@ class Outputs:
 def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
     """Print the plan, and write what is asked for."""
     with errors_told(as_json=as_json):
-        base = _base(asked)
+        given = _given(asked)
+        base = _base(asked, given)
         target = _target(asked, outputs)
         _check_outputs(asked, outputs, base["model"]["file"])
         with _searching(base, target, asked.per_day, "plan") as search, compiling_told(hint):
             plan = _plan(search, asked)
         if outputs.html is not None:
             _write(outputs.html, page(plan))
-        if plan.chosen is not None and outputs.write is not None:
-            _write(outputs.write, settings_text(base, plan.chosen, asked.per_day))
+        if plan.chosen is not None and outputs.write is not None and given is not None:
+            wanted = chosen_document(base, plan.chosen, asked.per_day)
+            title = f"{plan.chosen.candidate.mechanism}, {plan.chosen.notion}"
+            text = settings_text(given, wanted, outputs.write, title)
+            _write(outputs.write, text, given.mode)
         if as_json:
             say_json({"ok": plan.chosen is not None or not target.asked, **figures(plan)})
         else:
@@ -93,16 +94,22 @@ def _plan(search: Search, asked: Asked) -> Plan:
     return Plan(model.short, values, search.target, asked.per_day, points, chosen, search.left_out)
 
 
-def _base(asked: Asked) -> Document:
+def _given(asked: Asked) -> Given | None:
     if asked.config is None:
+        return None
+    check_planned(load_settings(asked.config))
+    return Given(asked.config, asked.config.read_bytes(), asked.config.stat().st_mode, asked.model)
+
+
+def _base(asked: Asked, given: Given | None) -> Document:
+    if given is None:
         if asked.model is None:
             fix = "give a settings file, or --model FILE"
             raise impossible("the model", "neither settings nor a model are given", fix)
         load_model(asked.model)
         file = Path("sottovoce.yaml").absolute()
         return base_document(written_out(template("planned").encode(), file), asked.model)
-    check_planned(load_settings(asked.config))
-    base = base_document(written_out(asked.config.read_bytes(), asked.config), asked.model)
+    base = base_document(written_out(given.data, given.file), asked.model)
     load_model(Path(base["model"]["file"]))
     return base
 
@@ -159,17 +166,17 @@ def _searching(base: Document, target: Target, per_day: int, name: str) -> Itera
         yield Search(base, target, per_day, Path(folder), keys, progress)
 
 
-def settings_text(base: Document, point: Point, per_day: int) -> str:
+def chosen_document(base: Document, point: Point, per_day: int) -> Document:
     """The settings that make this point, under a higher policy version, since what is released changes."""
     document = document_of(base, point.candidate, per_day)
     document["policy_version"] = int(document["policy_version"]) + 1
-    out = io.StringIO()
-    YAML().dump(document, out)
-    return f"# Written by `sottovoce plan`: {point.candidate.mechanism}, {point.notion}.\n{out.getvalue()}"
+    return document
 
 
-def _write(file: Path, text: str) -> None:
+def _write(file: Path, text: str, mode: int = 0o666) -> None:
+    """A new file is open to nobody to whom the one that it was made from is not."""
     try:
+        file.touch(mode & 0o777 | 0o600)
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         fix = "name a place that can be written"

@@ -5,38 +5,85 @@ from typing import Annotated
 
 import typer
 
+EVENTS_PER_DAY = "How many events a user has in a day, evenly spaced; daily figures and waits depend on it."
+
 Config = Annotated[
     Path | None, typer.Argument(metavar="CONFIG", help="The settings file; or give --model.", show_default=False)
 ]
-Model = Annotated[Path | None, typer.Option(metavar="FILE", help="This model instead of the settings' own.")]
+Model = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Plan with this model instead of the settings' own; needs no CONFIG."),
+]
 Agreement = Annotated[
-    float | None, typer.Option(metavar="SHARE", help="At least this share of released values is true, such as 0.8.")
+    float | None,
+    typer.Option(metavar="SHARE", help="Ask that at least this share of released values is true: 0.8 is 80 %."),
 ]
 Distance = Annotated[
-    float | None, typer.Option(metavar="AMOUNT", help="Released values lie at most so far from the true ones.")
+    float | None,
+    typer.Option(
+        metavar="AMOUNT",
+        help="Ask that released values lie at most so far from the true ones on average, as record.protect.distance "
+        "in CONFIG counts it.",
+    ),
 ]
 Leakage = Annotated[
     float | None,
-    typer.Option("--leakage-per-day", metavar="NATS", help="At most so much is promised for any 24 hours."),
+    typer.Option(
+        "--leakage-per-day",
+        metavar="NATS",
+        help="Ask that all releases of any 24 hours together tell at most so much about a user, however many events "
+        "come; a budget keeps that.",
+    ),
 ]
-EventsPerDay = Annotated[int, typer.Option(help="How many events a user has in a day, evenly spaced.")]
-Delay = Annotated[str | None, typer.Option(metavar="30m", help="Values wait at most so long on average.")]
-Mechanism = Annotated[list[str] | None, typer.Option(help="Try only these mechanisms; repeat it.", show_default=False)]
-Epsilon = Annotated[list[float] | None, typer.Option(help="Try only these epsilons; repeat it.", show_default=False)]
+EventsPerDay = Annotated[int, typer.Option(help=EVENTS_PER_DAY)]
+Delay = Annotated[
+    str | None,
+    typer.Option(metavar="DURATION", help="Ask that values wait for their window at most so long on average: 30m, 2h."),
+]
+Mechanism = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Try only this mechanism; can be repeated.", show_default=False)
+]
+Epsilon = Annotated[
+    list[float] | None, typer.Option(metavar="NATS", help="Try only this epsilon; can be repeated.", show_default=False)
+]
 Order = Annotated[
-    list[str] | None, typer.Option(help="Try only these windows: none, bisect, natural ...", show_default=False)
+    list[str] | None,
+    typer.Option(
+        metavar="ORDER",
+        help="Try only windows of this order: none (each value by itself), bisect, natural or dual; can be repeated.",
+        show_default=False,
+    ),
 ]
-Window = Annotated[list[int] | None, typer.Option(help="Try only windows of so many values.", show_default=False)]
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the plots.")]
-Write = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the settings that make the chosen point.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there already.")]
+Window = Annotated[
+    list[int] | None,
+    typer.Option(metavar="VALUES", help="Try only windows of so many values; can be repeated.", show_default=False),
+]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with the table and plots, too.")]
+Write = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write CONFIG with what the chosen point changes; needs CONFIG and something asked."
+    ),
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Let --html and --write write over files that are there.")]
 Everything = Annotated[bool, typer.Option("--all", help="List every point, not only those that no other beats.")]
 
 SampleFile = Annotated[
     Path | None,
-    typer.Option("--sample", metavar="FILE", help="A file of events (.jsonl, .csv, .tsv, .parquet); else the model's."),
+    typer.Option(
+        "--sample",
+        metavar="FILE",
+        help="Real values: raw records as .jsonl, .csv, .tsv or .parquet; without it the model draws values.",
+    ),
 ]
-User = Annotated[str | None, typer.Option(metavar="PATH", help="The field of a line that holds its user, as $.user.")]
-OneEpsilon = Annotated[float | None, typer.Option(help="Compare at this epsilon instead of the settings'.")]
-Users = Annotated[int, typer.Option(help="How many users are drawn from the model.")]
-Events = Annotated[int, typer.Option(help="How many events of each are drawn.")]
+User = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH", help="Where a line of the sample names its user, as $.user; needed where CONFIG takes the key."
+    ),
+]
+OneEpsilon = Annotated[
+    float | None, typer.Option(metavar="NATS", help="Compare at this epsilon instead of the settings'.")
+]
+Users = Annotated[int, typer.Option(help="Without --sample: how many users are drawn from the model.")]
+Events = Annotated[int, typer.Option(help="Without --sample: how many events of each are drawn.")]

@@ -116,7 +116,7 @@ def _many_events(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from budget_lines(facts)
     if not math.isinf(facts["budget"]):
         most = in_nats(facts["worst_per_day"])
-        yield f"in any 24 hours of {facts['events_per_day']} events: at most {most} about one user"
+        yield f"in any 24 hours of {facts['events_per_day']} events (--events-per-day): at most {most} about one user"
 
 
 def _not_promised(facts: Mapping[str, Any]) -> str:
@@ -170,7 +170,7 @@ def _expected(facts: Mapping[str, Any]) -> str:
             "among those computed"
         )
         yield (
-            f"a user's first day of {facts['events_per_day']} events{_part(facts)}: "
+            f"a user's first day of {facts['events_per_day']} events, evenly spaced{_part(facts)}: "
             f"{_percent(day['released'])} are released, "
             f"{_percent(day['forecast'])} forecast, {_percent(day['suppressed'])} suppressed; "
             f"agreement {_percent(day['agreement'])}; "

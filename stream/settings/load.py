@@ -13,7 +13,7 @@ from stream.settings.model import MechanismSettings, Settings
 from stream.settings.yaml_lines import Tree, read_tree
 
 # Every field that holds a file or a folder; a relative one is meant beside the settings file.
-_FILES: Final = (
+FILES: Final = (
     ("model", "file"),
     ("model", "otherwise"),
     ("record", "protect", "distance", "table"),
@@ -54,7 +54,7 @@ def written_out(data: bytes, file: Path) -> dict[str, Any]:
     if collector.problems:
         raise ConfigurationRefused(str(file), collector.problems)
     segments = [("model", "files", name) for name in full["model"].get("files") or ()]
-    for place in (*_FILES, *segments):
+    for place in (*FILES, *segments):
         _make_absolute(full, place, file.absolute().parent)
     return full
 

@@ -137,6 +137,7 @@ def test_another_model_and_side_knowledge_are_held_to_twice_epsilon(folder: Path
 def test_people_see_a_table_a_plot_and_a_verdict(folder: Path) -> None:
     status, text = ask(folder, "--truth", str(folder / "truth.jsonl"), "--smooth", "--reidentify", "3")
     assert status == 0
+    assert text.count("epsilon sets it no ceiling") == 2 and "% of guesses like these" in text
     for words in ("right at most, by epsilon", "right without any release", "in hindsight", "UNDER THE BOUND", "sure "):
         assert words in text
     assert "released: whose, net, in order" in text and "raw: whose, habits, without order" in text

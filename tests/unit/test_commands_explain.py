@@ -14,7 +14,7 @@ from command_house import STICKY, change, make_house, run
 from beliefs.chain import Chain
 from stream.commands.expectation import Promised, one_day, without_budget
 from stream.commands.explain import worst_per_day, worst_per_event
-from stream.names import EXIT_DONE, EXIT_REFUSED
+from stream.names import EVENTS_A_DAY, EXIT_DONE, EXIT_REFUSED
 from stream.opening import belief_floor, least_belief, open_pipeline
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
@@ -142,6 +142,14 @@ def test_explain_says_what_is_promised_and_what_is_not(house: Path) -> None:
     assert max(len(line) for line in told.stdout.splitlines()) <= 100
 
 
+def test_explain_and_plan_assume_the_same_rate_and_say_it(house: Path) -> None:
+    told = " ".join(run("explain", house / "c.yaml").stdout.split())
+    assert f"in any 24 hours of {EVENTS_A_DAY} events (--events-per-day): at most " in told
+    assert f"a user's first day of {EVENTS_A_DAY} events, evenly spaced: " in told
+    planned = run("plan", house / "c.yaml", "--epsilon", 1, "--order", "none", "--mechanism", "optimal").stdout
+    assert f"at {EVENTS_A_DAY} events a day" in planned
+
+
 def test_the_figures_of_explain_fit_together(house: Path) -> None:
     facts: dict[str, Any] = json.loads(run("explain", house / "c.yaml", "--events-per-day", 24, "--json").stdout)
     single, day = facts["single"], facts["day"]
@@ -180,7 +188,7 @@ def test_explain_says_how_near_a_window_is_to_the_best(house: Path) -> None:
     assert window["gap_at_most"] < 0.02
     told = run("explain", path, "--events-per-day", 2880).stdout.replace("\n    ", " ")
     assert f"at most {100 * window['gap_at_most']:.1f} % below the best (certified)" in told
-    assert "a user's first day of 2880 events, of which the first " in told
+    assert "a user's first day of 2880 events, evenly spaced, of which the first " in told
 
 
 def test_windows_that_their_deadline_ends_are_expected_to_be_short(house: Path) -> None:
