@@ -9,6 +9,7 @@ from typing import Final
 
 from beliefs.rounding import nats
 from stream.metrics.families import number
+from stream.metrics.learning import learning_card
 from stream.metrics.meter import Meter, MeterSettings
 from stream.metrics.standing import PERCENTILES, Distribution, Standing, standing
 from stream.names import DEAD_LETTERED, FORECAST, RELEASED, REPLAYED, SUPPRESSED
@@ -60,7 +61,9 @@ def status_page(meter: Meter) -> str:
     now = standing(meter)
     title = escape(f"{settings.pipeline} · Sottovoce")
     side = f'<div class="stack">{_policy(settings)}{_users(now, settings)}</div>'
-    cards = "".join((_events(meter), side, _leakage(now), _model(now), _partitions(meter)))
+    cards = "".join(
+        (_events(meter), side, _leakage(now), _model(now), learning_card(meter.learners), _partitions(meter))
+    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
