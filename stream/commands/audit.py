@@ -21,7 +21,7 @@ from stream.audit.report import tell
 from stream.audit.task import task_of
 from stream.commands.report import errors_told, say_json
 from stream.engine.connection import connection_of
-from stream.errors import ModelRefused
+from stream.errors import CannotAudit, ModelRefused
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
 
@@ -68,6 +68,13 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
 
 def pipeline_models(settings: Settings) -> list[Model]:
     """The models that serve, in the order of the settings."""
+    if settings.model.learn is not None:
+        raise CannotAudit(
+            "The releases of a pipeline that learns its model are not followed.",
+            where="model.learn",
+            why="they were made in epochs, under models that are only in the belief topic",
+            fix="look at the epochs with `sottovoce learnt`, which works them out again from the releases",
+        )
     fix = "name the model that the pipeline ran with in the settings"
     return [model_in(Path(named.file), fix) for named in settings.model.named]
 

@@ -15,6 +15,7 @@ from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.near_value import SYMBOLS_MAX, near_value
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
+from stream.commands.learning_words import learning_facts, write_learning
 from stream.commands.memory import memory_of, whom_served
 from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
@@ -36,7 +37,7 @@ def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
         if as_json:
             say_json({"ok": True, **facts})
         else:
-            say(write_explanation(facts))
+            say(write_learning(facts) if "learning" in facts else write_explanation(facts))
     return EXIT_DONE
 
 
@@ -45,6 +46,8 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     serve, what depends on the model stands in `segments`, and the worst of all segments beside it.
     """
     settings, promise = opened.settings, opened.promise
+    if promise.learning is not None:
+        return {**_common(opened, events_per_day), **learning_facts(opened, promise.learning)}
     of_models = [
         _of_model(settings, serving.model, each, events_per_day)
         for serving, each in zip(opened.servings, promise.served, strict=True)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import faulthandler
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from broker import Broker
+from fault_workers import command
 from learning_help import walks
 from live_worker import House, group_offsets, opened, until
 from live_writing import PARTITIONS, Raw, producing, write_with
@@ -145,5 +147,12 @@ async def test_a_model_is_learnt_and_given_up_under_kills(broker: Broker, tmp_pa
             assert all(expected[dict(record.headers)["release-id"]] == shown(record) for record in seen)
             marks = [(each.key, each.value) for each in of_partition(await house.read(house.changelog), partition)]
             assert [*map(facts_of_epoch, epochs_in(marks))] == [*map(facts_of_epoch, epochs[partition])]
+        told = await command("learnt", str(house.file), "--json")
+        assert (told.status, told.said) == (0, "")
+        first, second, third = json.loads(told.out)["partitions"]
+        assert [epoch["first_offset"] for epoch in first["epochs"]] == [epoch.first for epoch in epochs[0]]
+        assert (second["standing"]["informed"], third["standing"]) == (False, None)
+        refused = await command("learnt", str(house.file), "--out", str(tmp_path / "learnt.json"))
+        assert (refused.status, "wait until one has learnt a model" in refused.said) == (2, True)
         assert "has learnt a model" in house.worker.said()
         assert "learns anew" in house.worker.said()
