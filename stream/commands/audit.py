@@ -73,7 +73,7 @@ def pipeline_models(settings: Settings) -> list[Model]:
             "The releases of a pipeline that learns its model are not followed.",
             where="model.learn",
             why="they were made in epochs, under models that are only in the belief topic",
-            fix="look at the epochs with `sottovoce learnt`, which works them out again from the releases",
+            fix="look at the epochs with `sottovoce learnt`",
         )
     fix = "name the model that the pipeline ran with in the settings"
     return [model_in(Path(named.file), fix) for named in settings.model.named]

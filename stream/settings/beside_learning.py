@@ -35,6 +35,10 @@ def _unfitting(collector: Collector) -> list[Unfit]:
     if values.get("model.listed") is not None:
         fix = "remove listed; a learnt model has no tail"
         found.append((("model", "listed"), "listed beside model.learn", "listed beside a file", fix))
+    if values.get("budget.when_spent") in ("suppress", "stop"):
+        fix = "write when_spent: forecast or forecast_draw"
+        hidden = f"{values['budget.when_spent']} beside model.learn: nobody could tell in which epoch a hidden event fell"
+        found.append((("budget", "when_spent"), hidden, "forecast or forecast_draw beside model.learn", fix))
     if values.get("metrics.accounts"):
         fix = "write accounts: 0; one account would have to follow several models"
         found.append((("metrics", "accounts"), "accounts beside model.learn", "0 beside model.learn", fix))

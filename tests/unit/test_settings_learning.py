@@ -83,6 +83,8 @@ def test_what_is_wrong_about_it_is_said(model: str, path: str, told: str) -> Non
         ("epsilon: 1.0", "epsilon: 1.0\n  radius: 0.05", "mechanism.radius", "finds out by itself"),
         ("epsilon: 1.0", "epsilon: 1.0\n  chain_error: 0.01", "mechanism.chain_error", "model.learn.withheld says"),
         ("budget:", "window: {events: 3}\nbudget:", "window", "write it to a file with `sottovoce learnt`"),
+        ("window: 1d", "window: 1d\n  when_spent: suppress", "budget.when_spent", "in which epoch a hidden event fell"),
+        ("window: 1d", "window: 1d\n  when_spent: stop", "budget.when_spent", "forecast or forecast_draw"),
         ("budget:", "metrics: {accounts: 20}\nbudget:", "metrics.accounts", "write accounts: 0"),
     ],
 )
