@@ -7,6 +7,7 @@ in whole numbers, so the same counts of pairs lead to the same choice on every m
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,13 +16,16 @@ import numpy as np
 from beliefs.chain import Chain
 from beliefs.learning.online import Learnt, Setup, response_of
 from beliefs.rounding import INFINITE
-from mechanisms.contract import constants_table
-from stream.commands.expectation import Promised, carry_out, draw
+from mechanisms.coins import WORDS_PER_OFFSET, keystream
+from mechanisms.contract import Integers, constants_table
+from stream.commands.expectation import Drawn, Promised, carry_out
 from stream.epochs import INFORMED, informed_policy
-from stream.policy import SPENT_FORECAST, Policy
+from stream.policy import SPENT_FORECAST, Events, Policy
 
 _USERS: Final = 256
 _EVENTS: Final = 100
+_VALUES: Final = hashlib.sha256(b"sottovoce learning: values").digest()
+_COINS: Final = hashlib.sha256(b"sottovoce learning: coins").digest()
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,24 @@ def choose(setup: Setup, learnt: Learnt) -> Choice:
 
 
 def _rehearsed(policy: Policy, chain: Chain) -> float:
-    drawn = draw(policy, chain, _USERS, _EVENTS, 1)
+    count = _USERS * _EVENTS
+    order = np.arange(count, dtype=np.int64)
+    events = Events(slot=order % _USERS, offset=order, time=order, symbol=_values(chain).reshape(-1))
+    drawn = Drawn(events, keystream(_COINS, 0, count), _USERS, _EVENTS)
     releases = carry_out(Promised(policy), chain, drawn).releases
-    return int(np.count_nonzero(releases.symbol == drawn.events.symbol)) / (_USERS * _EVENTS)
+    return int(np.count_nonzero(releases.symbol == events.symbol)) / count
+
+
+def _values(chain: Chain) -> Integers:
+    """A row for each step: the users' values, which follow the chain, all users at once."""
+    words = keystream(_VALUES, 0, _USERS * _EVENTS // WORDS_PER_OFFSET).reshape(_EVENTS, _USERS, 1)
+    points = (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    rows = np.add.accumulate(chain.dense, axis=1)[:, :-1]
+    values = np.zeros((_EVENTS, _USERS), dtype=np.int64)
+    values[0] = (points[0] >= np.add.accumulate(chain.start)[:-1]).sum(axis=1)
+    for step in range(1, _EVENTS):
+        values[step] = (points[step] >= rows[values[step - 1]]).sum(axis=1)
+    return values
 
 
 def _certain(setup: Setup) -> Policy:
