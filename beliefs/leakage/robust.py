@@ -1,4 +1,6 @@
-"""What a release tells somebody whose belief is not the declared one. Proof: robust.md."""
+"""What a release tells somebody whose belief is not the declared one. Proof: robust.md; of the ways from one measure to
+another beliefs/learning/online.md.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from stream.policy import RELEASED, Events
 
 USERS, EARLY = 60, 40
 INFORMED = 60_000
-DOUBT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,8 @@ def lived(setting: Setting, seed: int, **faults: bool) -> tuple[Life, Told, Even
     return life, life.run(events), events
 
 
-def check_run(setting: Setting, seed: int) -> float:
+def check_run(setting: Setting, life: Life, told: Told, events: Events) -> float:
     """At no step more than epsilon against the true model, never more than was charged, and the gap in the end."""
-    life, told, events = lived(setting, seed)
     assert life.switched == setting.learns
     assert (told.releases.outcome == RELEASED).all()
     assert told.worst.max() <= setting.epsilon
@@ -60,7 +58,7 @@ def check_run(setting: Setting, seed: int) -> float:
 
 
 def check_runs(setting: Setting, seeds: range) -> None:
-    gaps = [check_run(setting, seed) for seed in seeds]
+    gaps = [check_run(setting, *lived(setting, seed)) for seed in seeds]
     print(
         f"{len(gaps)} runs: {max(gaps):.4f} less kept than with the true model at worst, {np.mean(gaps):.4f} on average"
     )
@@ -70,10 +68,6 @@ def check_runs(setting: Setting, seeds: range) -> None:
 @pytest.mark.parametrize("chunk", range(4))
 def test_no_step_tells_more_than_epsilon_and_the_end_is_near_what_the_true_model_keeps(chunk: int) -> None:
     check_runs(QUICK, range(5 * chunk, 5 * chunk + 5))
-
-
-def test_two_sticky_values_at_epsilon_two() -> None:
-    check_runs(STICKY, range(1))
 
 
 def test_three_values() -> None:
@@ -87,8 +81,9 @@ def test_the_same_in_a_hundred_runs(setting: Setting, chunk: int) -> None:
     check_runs(setting, range(100 + 5 * chunk, 105 + 5 * chunk))
 
 
-def test_rows_settle_and_then_keep_more() -> None:
-    life, told, _ = lived(STICKY, 3)
+def test_two_sticky_values_at_epsilon_two_whose_rows_settle_after_two_predictions() -> None:
+    life, told, events = lived(STICKY, 3)
+    assert check_run(STICKY, life, told, events) <= 0.02
     settle = life.policy.settle
     assert settle is not None and settle.predictions == 2
     informed = told.left[STICKY.learns :]
@@ -98,13 +93,13 @@ def test_rows_settle_and_then_keep_more() -> None:
 
 def test_a_model_that_is_trusted_too_much_tells_more_than_epsilon() -> None:
     """So the law above can fail."""
-    _, told, _ = lived(STICKY, 0, withholds=False)
-    assert told.worst.max() > STICKY.epsilon
+    _, told, _ = lived(QUICK, 0, withholds=False)
+    assert told.worst.max() > QUICK.epsilon + 1e-4
 
 
 def test_beliefs_of_the_blind_epoch_that_are_trusted_tell_more_than_epsilon() -> None:
-    _, told, _ = lived(STICKY, 0, settles=False)
-    assert told.worst.max() > STICKY.epsilon + 0.1
+    _, told, _ = lived(QUICK, 0, settles=False)
+    assert told.worst.max() > QUICK.epsilon + 0.1
 
 
 def test_the_same_events_and_coins_give_the_same_life() -> None:

@@ -113,6 +113,8 @@ def test_a_switch_comes_when_it_is_cheap_and_pays(pairs: int, withheld: float, s
     assert choice == choose(setup, learnt)
     assert choice.switch == switch
     assert choice.agreement_blind == pytest.approx(np.exp(2) / (np.exp(2) + 1), abs=1e-15)
+    assert choice.agreement_informed < choice.agreement_if_certain
+    assert choice.agreement_if_certain == pytest.approx(0.9413, abs=0.005)  # 200,000 simulated events
 
 
 def test_a_chain_that_helps_too_little_is_no_reason_to_switch() -> None:
