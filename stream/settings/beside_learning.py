@@ -37,7 +37,9 @@ def _unfitting(collector: Collector) -> list[Unfit]:
         found.append((("model", "listed"), "listed beside model.learn", "listed beside a file", fix))
     if values.get("budget.when_spent") in ("suppress", "stop"):
         fix = "write when_spent: forecast or forecast_draw"
-        hidden = f"{values['budget.when_spent']} beside model.learn: nobody could tell in which epoch a hidden event fell"
+        hidden = (
+            f"{values['budget.when_spent']} beside model.learn: nobody could tell in which epoch a hidden event fell"
+        )
         found.append((("budget", "when_spent"), hidden, "forecast or forecast_draw beside model.learn", fix))
     if values.get("metrics.accounts"):
         fix = "write accounts: 0; one account would have to follow several models"

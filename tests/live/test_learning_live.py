@@ -129,6 +129,7 @@ async def test_a_model_is_learnt_and_given_up_under_kills(broker: Broker, tmp_pa
         assert metrics.value("sottovoce_learning_epochs", partition="0") == 3.0
         assert metrics.value("sottovoce_learning_informed", partition="1") == 0.0
         assert "Learning the model" in (await house.page("/")).text
+        await house.check_audit()
         await house.stop()
 
         releases, epochs = await undisturbed(house)
