@@ -29,6 +29,7 @@ class Score(IntEnum):
 
 
 WIDTH = 8
+BETS = 4
 _EVENTS, _SEEN, _EXPECTED, _VARIANCE, _BETS = (int(place) for place in Score)
 _MOST = 1.0e300
 
@@ -67,14 +68,14 @@ def observe(score: Floats, law: Floats, count: int, released: int, off: float = 
     stake, careful = 1.0 / (events * (events + 1.0)), 1.0 - (count + 16.0) * 2.220446049250313e-16
     careful *= max(0.0, 1.0 - off)
     root = math.sqrt(p)
-    _bet(score, 0, stake, 1.0 / many, p, careful)
-    _bet(score, 1, stake, root / roots, p, careful)
-    _bet(score, 2, stake, p * root / cubes, p, careful)
-    _bet(score, 3, stake, p * p / squares, p, careful)
+    place_bet(score, 0, stake, 1.0 / many, p, careful)
+    place_bet(score, 1, stake, root / roots, p, careful)
+    place_bet(score, 2, stake, p * root / cubes, p, careful)
+    place_bet(score, 3, stake, p * p / squares, p, careful)
 
 
 @kernel
-def _bet(score: Floats, bet: int, stake: float, other: float, predicted: float, careful: float) -> None:
+def place_bet(score: Floats, bet: int, stake: float, other: float, predicted: float, careful: float) -> None:
     """Wealth grows by the ratio of the bet's own law to the model's."""
     if predicted > 0.0:
         score[_BETS + bet] = min(_MOST, (score[_BETS + bet] + stake) * (other / predicted) * careful)

@@ -9,7 +9,7 @@ from stream import state
 from stream.promise import Promise
 from stream.protocol.ports import RowCodec
 from stream.settings.model import Settings
-from stream.stores.rows import SegmentedRows, StateRows
+from stream.stores.rows import EpochRows, SegmentedRows, StateRows
 
 
 def rows_of(settings: Settings, states: int, tag: int, listed: int = 0) -> StateRows:
@@ -18,12 +18,15 @@ def rows_of(settings: Settings, states: int, tag: int, listed: int = 0) -> State
 
 
 def rows_of_promise(settings: Settings, promise: Promise) -> RowCodec:
-    """The rows of every model that serves."""
+    """The rows of every model that serves, those that are learnt included."""
     models = {}
     for each in promise.served:
         policy, states = each.policy, each.chain.start.shape[0]
         models[policy.model_tag] = rows_of(settings, states, policy.model_tag, policy.listed)
-    return next(iter(models.values())) if promise.segments is None else SegmentedRows(models)
+    if promise.segments is not None:
+        return SegmentedRows(models)
+    rows = next(iter(models.values()))
+    return rows if promise.learning is None else EpochRows(rows)
 
 
 def words_of(settings: Settings) -> int:

@@ -1,13 +1,16 @@
 """How far the stored belief may have moved from the exact one: Hilbert's metric over states, in units of 2^-32 nat.
 
 Proofs: beliefs/chain.md (one prediction), beliefs/contexts.md (several, and sums over states), beliefs/clock.md,
-beliefs/listed.md.
+beliefs/listed.md, beliefs/learning/online.md (beliefs that began anywhere).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from beliefs.leakage.robust import diameter_units
 from beliefs.native import kernel
 from beliefs.rounding import INFINITE, log_units_up
 from mechanisms.contract import DRIFT_TO_UNITS, DRIFT_UNKNOWN
@@ -20,6 +23,31 @@ OF_DOUBLES = 1
 OF_EVENT = OF_CODES + OF_DOUBLES
 # The three divisions in a quotient of two ratios are off by less than four times 2^-53.
 OF_RATIOS = 1.0 + 2.0**-50
+
+
+PREDICTIONS_MOST = 127
+"""As many as seven bits of a row's flags can count."""
+
+
+class Settle(NamedTuple):
+    """After so many predictions of a user's belief, whatever it was before them, it is within `drift` of the exact one.
+    With 0 predictions that is never so, as far as can be counted.
+    """
+
+    predictions: int
+    drift: int
+
+
+def settle_of(contraction: int) -> Settle:
+    """The first prediction brings any two beliefs within a chain's diameter; each one more leaves a share of that, and
+    the rounding of an event. For chains of one step an event, without longer memories.
+    """
+    drift = -(-diameter_units(contraction) // DRIFT_TO_UNITS) + OF_DOUBLES
+    for predictions in range(1, PREDICTIONS_MOST + 1):
+        if drift + OF_CODES < DRIFT_UNKNOWN:
+            return Settle(predictions, drift)
+        drift = -(-(drift + OF_CODES) * contraction // (DRIFT_UNKNOWN + 1)) + OF_DOUBLES
+    return Settle(0, DRIFT_UNKNOWN)
 
 
 @kernel

@@ -25,6 +25,8 @@ CHANGELOG_CONTROL_KEY: Final = b"c"
 CHANGELOG_PROGRESS_KEY: Final = b"o"
 CHANGELOG_CLOCK_KEY: Final = b"t"
 CHANGELOG_HELD_PREFIX: Final = b"h"
+CHANGELOG_LEARNING_KEY: Final = b"e"
+CHANGELOG_EPOCH_PREFIX: Final = b"E"
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 
 # Headers of a released record.

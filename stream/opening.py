@@ -22,6 +22,7 @@ from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
 from stream.keys import KeyRing, load_keys
+from stream.learning.promises import declared_model, learning_promise
 from stream.listing_loss import in_words, loss_of
 from stream.never_possible import warned_of
 from stream.policy import Policy
@@ -31,6 +32,7 @@ from stream.settings.checks import is_loopback
 from stream.settings.kinds import write_duration
 from stream.settings.load import load_settings, problem_at
 from stream.settings.model import Settings
+from stream.settings.models import NamedFile
 
 _MOST_LEAN = 2.0**-12
 
@@ -57,6 +59,9 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     settings = load_settings(file)
     problems: list[Problem] = []
     servings = load_servings(settings.model, partial(_problem, file), problems)
+    declared = declared_model(settings)
+    if declared is not None:
+        servings = (Serving(declared, NamedFile("", ("model", "learn"))),)
     ring = _keys(settings, file, environment, problems)
     _check_radius(settings, file, problems)
     for serving in servings:
@@ -64,7 +69,7 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     chosen = _distance(settings, servings[0].model, file, problems) if servings else None
     if problems or not servings or ring is None:
         raise ConfigurationRefused(str(file), problems)
-    promise = compile_segments(settings, servings, ring, chosen)
+    promise = learning_promise(settings, compile_segments(settings, servings, ring, chosen))
     losses = [
         loss
         for serving, each in zip(servings, promise.served, strict=True)

@@ -109,6 +109,9 @@ class PartitionPipeline:
             )
         return 0
 
+    def cut(self, store: UserStore, first: int) -> None:  # noqa: ARG002 - the shape that all share
+        return None
+
     def prepare_overdue(self, store: UserStore, clock: int) -> None:  # noqa: ARG002 - the shape that all share
         return None
 

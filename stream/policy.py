@@ -11,6 +11,7 @@ from beliefs.distance import Distance
 from beliefs.listed import Listing, new_listing
 from mechanisms.contract import Floats, Integers, Workspace, new_workspace
 from mechanisms.sequence.two_budget import Rising
+from stream.drift import Settle
 from stream.state import Word
 
 RELEASED, FORECAST, SUPPRESSED, REPLAYED = 0, 1, 2, 3
@@ -28,6 +29,7 @@ class Policy(NamedTuple):
     than the model, and is part of every charge. `listed` is how many entries of a belief a row lists; 0: all. With
     `sliding` any so many events of a user in a row have the budget; where it is None, compiled code knows that.
     `rising` are the levels of a mechanism that may tell more upwards, where that is left; otherwise None, likewise.
+    With `settle` nobody's first belief is known, as under a model that was learnt from releases; otherwise None.
     """
 
     mechanism: int
@@ -44,6 +46,7 @@ class Policy(NamedTuple):
     listed: int = 0
     sliding: int | None = None
     rising: Rising | None = None
+    settle: Settle | None = None
 
 
 class Bench(NamedTuple):

@@ -12,6 +12,7 @@ from beliefs.alphabet import Alphabet
 from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
 from beliefs.leakage.robust import chain_error_units, one_step_units, withheld_units
+from beliefs.learning.online import Setup
 from beliefs.listed import entries_listed
 from beliefs.model_file import Model
 from beliefs.rounding import budget_units
@@ -94,11 +95,20 @@ class Segments:
         return np.array([promise.width for promise in self.promises], dtype=np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """Where a model is learnt: what learning needs to know, and the policy that is gone over to, for no model yet."""
+
+    setup: Setup
+    settled: Policy = field(repr=False)
+
+
 @dataclass(frozen=True)
 class Promise:
     """Everything that decides what is released; shared by a process's partitions. Its `repr` holds no secret.
 
-    Where `segments` are given, this is the promise to the users of the first, and what is common to all of them.
+    Where `segments` are given, this is the promise to the users of the first, and what is common to all of them. Where
+    `learning` is given, it is the one before anything is learnt, or that of one epoch (stream/learning/promises.py).
     """
 
     pipeline: str
@@ -115,6 +125,7 @@ class Promise:
     pseudonym: Callable[[bytes], bytes] | None = field(repr=False, default=None)
     distance: Distance | None = field(repr=False, default=None)
     segments: Segments | None = field(repr=False, default=None)
+    learning: Learning | None = None
 
     @property
     def served(self) -> tuple[Promise, ...]:
@@ -147,7 +158,9 @@ class Promise:
 
     @property
     def beliefs_name(self) -> str:
-        """As in the control record of the beliefs: whose probabilities they are."""
+        """As in the control record of the beliefs: whose probabilities they are, or what they are learnt for."""
+        if self.learning is not None:
+            return f"learn@{self.model_short}"
         return self.model_name if self.segments is None else f"segments@{self.segments.short}"
 
 

@@ -13,8 +13,9 @@ from beliefs.rounding import add_units
 from mechanisms.contract import DRIFT_UNKNOWN, Floats, Integers
 from stream import drift as drifts
 from stream import rings
+from stream.drift import Settle
 from stream.policy import CLOCK, LOWER, STEPS, UPPER, WINDOW_AND_DRIFT, WINDOW_LOWER, WINDOW_UPPER, Bench, Policy
-from stream.state import Codes, decode_belief, decode_listed, encode_belief, encode_listed
+from stream.state import UNSETTLED_BIT, Codes, decode_belief, decode_listed, encode_belief, encode_listed, unsettled
 
 
 @part_of_caller
@@ -23,6 +24,7 @@ def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integer
     drift = 0
     if head[STEPS] == 0:
         start_into(chain, bench.ahead)
+        drift = _of_a_start(policy.settle)
         if policy.interval > 0:
             head[CLOCK] = time // policy.interval
     else:
@@ -36,9 +38,42 @@ def predict_user(policy: Policy, chain: ChainArrays, bench: Bench, head: Integer
         else:
             predict_at(bench.posterior, chain, head[STEPS], bench.ahead)
             drift = drifts.after_an_event(drift, head[STEPS], chain.contraction, chain.span)
+            drift = _settled(policy.settle, head, drift)
     if bench.ahead.shape[0] != bench.belief.shape[0]:
         marginal_into(bench.ahead, chain.symbol_of, bench.belief)
     return drift
+
+
+# Where the first argument is known to be None, these are nothing.
+
+
+@part_of_caller
+def _of_a_start(settle: Settle | None) -> int:
+    return 0 if settle is None else DRIFT_UNKNOWN
+
+
+@part_of_caller
+def _settled(settle: Settle | None, head: Integers, drift: int) -> int:
+    """The drift after a prediction: where it was the last that had to be made, what is known of it by then."""
+    if settle is None:
+        return drift
+    return settle.drift if unsettled(head) == 1 else drift
+
+
+@part_of_caller
+def left_to_settle(settle: Settle | None, head: Integers, exact: bool) -> int:
+    """After an event: how many predictions are still to be made until the drift is known; in the bits of the flags. A
+    belief whose drift is unknown, or that could not be kept, may be anything, and all of them are still to be made.
+    """
+    if settle is None:
+        return 0
+    left = 0
+    if head[STEPS] > 1:
+        left = max(unsettled(head) - 1, 0)
+    unknown = ((head[WINDOW_AND_DRIFT] >> 32) & DRIFT_UNKNOWN) == DRIFT_UNKNOWN
+    if not exact or (unknown and left == 0):
+        left = settle.predictions
+    return left << UNSETTLED_BIT
 
 
 @part_of_caller
@@ -111,10 +146,13 @@ def take_steps(sliding: int | None, head: Integers, count: int, carries: bool) -
 
 
 @part_of_caller
-def keep_belief(chain: ChainArrays, bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool) -> None:
-    """`bench.posterior` into the codes, and how far from the exact belief they may be."""
-    kept = _keep(bench.listing, chain.tail, bench.posterior, bench.posterior_bits, codes, drift, possible)
+def keep_belief(chain: ChainArrays, bench: Bench, head: Integers, codes: Codes, drift: int, possible: bool) -> bool:
+    """`bench.posterior` into the codes, and how far from the exact belief they may be. False if they say nothing of it
+    but which values are possible.
+    """
+    kept, exact = _keep(bench.listing, chain.tail, bench.posterior, bench.posterior_bits, codes, drift, possible)
     head[WINDOW_AND_DRIFT] = (head[WINDOW_AND_DRIFT] & DRIFT_UNKNOWN) | (np.int64(kept) << 32)
+    return exact
 
 
 @part_of_caller
@@ -126,10 +164,10 @@ def _keep(
     codes: Codes,
     drift: int,
     possible: bool,
-) -> int:
-    """Answers the drift after it."""
+) -> tuple[int, bool]:
+    """Answers the drift after it, and whether every number could be kept."""
     if listing is not None:
         exact, spread = encode_listed(posterior, posterior_bits, tail, listing, codes)
-        return drifts.after_listing(drift, spread, exact and possible)
+        return drifts.after_listing(drift, spread, exact and possible), exact and possible
     exact = encode_belief(posterior, posterior_bits, codes)
-    return drifts.after_coding(drift, exact and possible)
+    return drifts.after_coding(drift, exact and possible), exact and possible

@@ -2,7 +2,8 @@
 
     offset  size  field
          0     1  version, 1
-         1     1  flags: bit 0 = stopped
+         1     1  flags: bit 0 = stopped; bits 1 to 7 = how many predictions are still to be made until the drift of
+                  this user's belief is known (Settle in drift.py), 0 elsewhere
          2     2  check: folded FNV-1a over all 32-bit words of the row, this field taken as zero
          4     4  model tag: first four bytes of the model's hash
          8     8  watermark: the last offset of the user's partition that was carried out for this user
@@ -59,6 +60,7 @@ SLIDING_VERSION = 6  # and 1 more by the clock, 2 more with listed entries
 HEAD_WORDS, CLOCK_HEAD_WORDS = 8, 9
 WORD_BYTES = 8
 STOPPED = 1
+UNSETTLED_BIT, UNSETTLED_MOST = 1, 127
 
 Codes = NDArray[np.uint32]
 
@@ -138,6 +140,12 @@ def seal(head: Integers, codes: Codes, flags: int, tag: int, listed: bool = Fals
     """Write version, flags, tag and check of a finished row."""
     head[0] = np.int64(version_of(head.shape[0], listed)) | (np.int64(flags) << 8) | (np.int64(tag) << 32)
     head[0] |= np.int64(check_of(head, codes)) << 16
+
+
+@kernel
+def unsettled(head: Integers) -> int:
+    """How many predictions are still to be made until the drift of this row is known; 0 where nothing is counted."""
+    return int((head[0] >> (8 + UNSETTLED_BIT)) & UNSETTLED_MOST)
 
 
 @kernel

@@ -45,7 +45,7 @@ from stream.policy import (
     Releases,
     new_releases,
 )
-from stream.recall import charge_user, keep_belief, open_budget_window, predict_user
+from stream.recall import charge_user, keep_belief, left_to_settle, open_budget_window, predict_user
 from stream.state import STOPPED, Codes, codes_of, head_words, seal
 
 
@@ -63,6 +63,8 @@ def advance(
     require(codes.shape[1] == width, "rows list as many entries of a belief as the policy says")
     require((bench.listing is not None) == (policy.listed > 0), "there is room to list entries where they are listed")
     require(policy.listed == 0 or chain.tail.shape[0] > 0, "entries are listed beside a tail, and only there")
+    plain = policy.interval == 0 and chain.span == 1 and chain.phases == 1 and chain.tail.shape[0] == 0
+    require(policy.settle is None or plain, "beliefs settle in chains of order 1 that go event by event")
     count = events.slot.shape[0]
     releases = new_releases(count)
     carry_out_all(policy, chain, bench, heads, codes, events, coins, releases)
@@ -193,5 +195,6 @@ def _store(
         possible = condition_into(bench.belief, bench.work.likelihood, bench.posterior)
     else:
         possible = condition_states_into(bench.ahead, bench.work.likelihood, chain.symbol_of, bench.posterior)
-    keep_belief(chain, bench, head, codes, drift, possible)
+    exact = keep_belief(chain, bench, head, codes, drift, possible)
+    flags |= left_to_settle(policy.settle, head, exact)
     seal(head, codes, flags, policy.model_tag, policy.listed > 0)

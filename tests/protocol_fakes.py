@@ -153,6 +153,9 @@ class CountPipeline:
     def adopt(self, store: UserStore) -> int:
         return 0
 
+    def cut(self, store: UserStore, first: int) -> int | None:
+        return None
+
     def prepare_overdue(self, store: UserStore, clock: int) -> None: ...
 
     def prepare(self, records: InputBlock, store: UserStore) -> Effects:

@@ -12,7 +12,7 @@ from beliefs.distance import Distance, equal
 from beliefs.forward import ChainArrays, chain_arrays
 from beliefs.rounding import INFINITE, budget_units
 from mechanisms import registry
-from mechanisms.coins import coins_of
+from mechanisms.coins import Coins, coins_of
 from mechanisms.contract import constants_table
 from mechanisms.sequence.two_budget import rising_of
 from stream import state
@@ -74,7 +74,9 @@ class Run:
         self.arrays = chain_arrays(self.chain)
 
     def block(self, events: Events) -> Releases:
-        coins = coins_of(KEY, events.offset)
+        return self.block_with(events, coins_of(KEY, events.offset))
+
+    def block_with(self, events: Events, coins: Coins) -> Releases:
         return advance(self.policy, self.arrays, self.bench, self.heads, self.codes, events, coins)
 
 

@@ -1,4 +1,6 @@
-"""What a release tells somebody whose belief is not the declared one. Proof: robust.md."""
+"""What a release tells somebody whose belief is not the declared one. Proof: robust.md; of the ways from one measure to
+another beliefs/learning/online.md.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +66,28 @@ def chain_error_units(error: float, contraction: int, span: int) -> int:
         return INFINITE
     step = one_step_units(error)
     return min(INFINITE, -(-step * span * CONTRACTION_ONE // (CONTRACTION_ONE - contraction)) + (span - 1) * step)
+
+
+def total_variation(apart: int) -> float:
+    """The most that two laws may be apart in total variation, if they are so many units apart in Hilbert's metric:
+    tanh(D/4), rounded up.
+    """
+    if apart >= INFINITE:
+        return 1.0
+    with localcontext() as context:
+        context.prec = 60
+        root = (Decimal(apart) / (2 * UNITS_PER_NAT)).exp()
+        return min(1.0, float((root - 1) / (root + 1)) * (1.0 + _OUTWARD))
+
+
+def diameter_units(contraction: int) -> int:
+    """How far any two beliefs are apart at most after `span` predictions, in units of Hilbert's metric; rounded up."""
+    if contraction >= CONTRACTION_ONE:
+        return INFINITE
+    with localcontext() as context:
+        context.prec = 60
+        ratio = Decimal(CONTRACTION_ONE + contraction) / Decimal(CONTRACTION_ONE - contraction)
+        return math.ceil(2 * ratio.ln() * UNITS_PER_NAT + Decimal("1e-9"))
 
 
 def one_step_units(error: float) -> int:

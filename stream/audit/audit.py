@@ -18,6 +18,8 @@ import numpy as np
 from stream.audit.accounts import Account, check_counters, check_group, check_identity
 from stream.audit.changelog import Owner, PartitionLog, check_owner, read_log
 from stream.audit.counters import Counts, read_counters
+from stream.audit.epoch_records import Learning
+from stream.audit.epochs import EpochAudit
 from stream.audit.findings import Findings
 from stream.audit.partition import PartitionAudit
 from stream.audit.public import Public
@@ -54,6 +56,7 @@ class Task:
     metrics_required: bool = False
     accounts: int = 0
     segments: Segments | None = None
+    learning: Learning | None = None
 
     @property
     def publics(self) -> tuple[Public, ...]:
@@ -84,6 +87,11 @@ async def audit(task: Task, topics: Topics, progress: Progress) -> Report:
     if sample is not None:
         report.accounts = sample.summary()
     _note_unsure(report)
+    if task.learning is not None:
+        report.notes.append(
+            "whether a partition should have gone over to its learnt model, or have given it up, when it did or did "
+            "not is not worked out: it decides how much is kept, and nothing that is promised"
+        )
     report.seconds = time.monotonic() - began
     return report
 
@@ -162,6 +170,8 @@ def _audit_of(
     ids: IdIndex,
     sample: Sample | None,
 ) -> PartitionAudit | SegmentedAudit:
+    if task.learning is not None and log is not None:
+        return EpochAudit(task.learning, task.public, log, settled, findings, ids)
     if task.segments is not None:
         return SegmentedAudit(task.segments, partition, log, settled, findings, ids, sample)
     audited = PartitionAudit(task.public, partition, None if log is None else log.stored[0], settled, findings, ids)

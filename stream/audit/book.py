@@ -40,7 +40,8 @@ WHEN_SPENT = {"forecast": SPENT_FORECAST, "forecast_draw": SPENT_DRAW, "suppress
 
 # Columns of the users' table.
 STEPS, MARKS, WINDOW, DRIFT, UPPER, LOWER, MOST_UPPER, MOST_LOWER, LEAST_UPPER, LEAST_LOWER, HIDDEN, CLOCK = range(12)
-_COLUMNS = 12
+UNSETTLED = 12  # how many predictions are left until it is known how far the belief may be off; see Rules
+_COLUMNS = 13
 """After these, where any N events in a row have a budget: N upper charges of the user's last events, then N lower ones,
 that of step s in column (s - 1) mod N."""
 # Marks of a user: stopped; unsure of the window; adrift, which is a user who can no longer be followed.
@@ -66,6 +67,9 @@ NOT_CERTIFIED = 256
 NOT_FOLLOWED = 512
 
 
+NEVER = -1
+
+
 class Rules(NamedTuple):
     """What was promised, in units and milliseconds; `numbers` is one row of constants for each level of drift.
 
@@ -74,6 +78,8 @@ class Rules(NamedTuple):
     With `sliding` the budget is that of any so many events of a user in a row; 0: it is that of a window.
     `levels`, if any, are what a release may tell upwards, the first of them epsilon; `raised` has the constants of the
     others.
+    Where nobody's first belief is known, it is after `settle` predictions that a belief is within `settled` drift steps
+    of what a reader believes, wherever it began; NEVER where first beliefs are known.
     """
 
     mechanism: int
@@ -89,6 +95,8 @@ class Rules(NamedTuple):
     sliding: int = 0
     levels: Integers = NO_LEVELS
     raised: Floats = NOT_RAISED
+    settle: int = NEVER
+    settled: int = 0
 
 
 class Book(NamedTuple):

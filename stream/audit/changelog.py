@@ -32,7 +32,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class PartitionLog:
-    """`stored` are the rows of each model that serves; usually it is one."""
+    """`stored` are the rows of each model that serves; usually it is one. `marks` are all records beside the rows."""
 
     partition: int
     where: str
@@ -40,6 +40,7 @@ class PartitionLog:
     control: dict[str, Any] | None
     progress: int | None
     held: Mapping[bytes, Held] = field(default_factory=dict)
+    marks: Mapping[bytes, bytes] = field(default_factory=dict)
 
     @property
     def waiting(self) -> int:
@@ -97,7 +98,7 @@ async def read_log(
         for each, its in zip(publics, by_tag(rows, [each.tag for each in publics]), strict=True)
     )
     control, mark = _control(marks.get(_CONTROL)), _progress(marks.get(_PROGRESS))
-    return PartitionLog(partition, where, stored, control, mark, held)
+    return PartitionLog(partition, where, stored, control, mark, held, marks)
 
 
 def _control(text: bytes | None) -> dict[str, Any] | None:

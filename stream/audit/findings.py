@@ -70,6 +70,11 @@ KINDS: Final[dict[str, tuple[str, str, str]]] = {
         "a forecast must be a function of what everybody knows; any other value tells something that nobody charged",
         "stop the pipeline: a raw value may have been released",
     ),
+    "wrong_epoch": (
+        "epochs of a learnt model that do not follow from the releases before them",
+        "what is withheld for the model's error, and so epsilon itself, is right only for a model that the counts give",
+        _RECOMPUTE,
+    ),
     "impossible_value": (
         "released values that the mechanism cannot release under the belief at that step",
         "what such a release tells has no bound",

@@ -30,6 +30,7 @@ from stream.audit.book import (
     MOST_LOWER,
     MOST_UPPER,
     NEEDLESS_FORECAST,
+    NEVER,
     NOT_CERTIFIED,
     NOT_FOLLOWED,
     NOT_LIKELIEST,
@@ -45,6 +46,7 @@ from stream.audit.book import (
     STOPPED,
     SYMBOL,
     TIME,
+    UNSETTLED,
     UNSURE,
     UPPER,
     USER,
@@ -69,6 +71,7 @@ from stream.audit.judge import (
 from stream.audit.latest import forget_oldest, note
 from stream.audit.law import Law, begin, by_value, differs, foresee, keep_short, learn, share_out, take_over
 from stream.audit.listing import Words, keep_listed
+from stream.audit.settle import come_to_rest
 
 # Rounding of one event, in drift steps: 2 * 2^-26 for the kept masses and one for what that leaves out; one for all
 # doubles.
@@ -105,7 +108,9 @@ def follow(rules: Rules, law: Law, desk: Desk, book: Book, events: Integers, ver
                 verdict[LOST] += pass_hidden(rules, user, state)
             else:
                 verdict[WRONG] = _check(rules, desk, user, event, state, drift, verdict)
-            _learn(law, desk, user, belief, book.words[event[USER]], hidden or event[OUTCOME] == FORECAST, drift)
+            nothing = hidden or event[OUTCOME] == FORECAST
+            fine = _learn(law, desk, user, belief, book.words[event[USER]], nothing, drift)
+            come_to_rest(rules, user, fine)
             user[STEPS] += 1
             if verdict[LOST] and user[STEPS] == last_hidden:
                 user[MARKS] |= ADRIFT
@@ -123,11 +128,14 @@ def look_ahead(rules: Rules, law: Law, desk: Desk, user: Integers, belief: Float
     drift = 0
     if user[STEPS] == 0:
         begin(law, desk.states)
+        drift = 0 if rules.settle == NEVER else DRIFT_UNKNOWN
     elif rules.interval > 0:
         drift = _let_time_pass(rules, law, desk, user, belief, time)
     else:
         foresee(law, belief, desk.states, user[STEPS])
         drift = _after_one(law, user[DRIFT], user[STEPS])
+        if rules.settle != NEVER and user[UNSETTLED] == 1:
+            drift = rules.settled
     if rules.interval > 0 and (user[STEPS] == 0 or time // rules.interval > user[CLOCK]):
         user[CLOCK] = time // rules.interval
     by_value(law, desk.states, desk.ahead)
@@ -271,14 +279,14 @@ def _settle(rules: Rules, channel: Channel, user: Integers, place: int, drift: i
 
 
 @kernel
-def _learn(law: Law, desk: Desk, user: Integers, belief: Floats, words: Words, nothing: bool, drift: int) -> None:
-    """The belief after the event, as it is kept."""
+def _learn(law: Law, desk: Desk, user: Integers, belief: Floats, words: Words, nothing: bool, drift: int) -> bool:
+    """The belief after the event, as it is kept; False if its numbers say little."""
     possible = True
     if nothing:
         for s in range(belief.shape[0]):
             belief[s] = desk.states[s]
     elif user[MARKS] & ADRIFT:
-        return
+        return True
     else:
         possible = learn(law, desk.states, desk.channel.units[COLUMN], belief)
     if words.shape[0] > 0:
@@ -287,3 +295,4 @@ def _learn(law: Law, desk: Desk, user: Integers, belief: Floats, words: Words, n
     else:
         fine = keep_short(belief) and possible
     user[DRIFT] = min(drift + KEPT_SHORT, DRIFT_UNKNOWN) if fine else DRIFT_UNKNOWN
+    return fine

@@ -28,6 +28,7 @@ from stream.audit.book import (
     MOST_UPPER,
     STEPS,
     STOPPED,
+    UNSETTLED,
     UNSURE,
     UPPER,
     WINDOW,
@@ -56,6 +57,7 @@ _CHARGES: Final = ("upper_charges", "lower_charges")
 _PLAIN_OF_SLIDING: Final = {6: 1, 7: 3, 8: 4, 9: 5}
 ROW_VERSION, CLOCK_VERSION, LISTED_VERSION, LISTED_CLOCK_VERSION = 1, 3, 4, 5
 _TAG_AT: Final = slice(4, 8)
+EVERY_TAG: Final = -1
 _EXACT: Final = ("upper", "lower", "steps", "drift", "clock")
 
 
@@ -90,12 +92,15 @@ def by_tag(found: dict[bytes, tuple[bytes, int]], tags: Sequence[int]) -> list[d
 def read_rows(
     found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, by_clock: bool, listed: int = 0, sliding: int = 0
 ) -> StoredRows:
-    """Rows by user, each with its offset. A row of another length, version, check or model is set aside."""
+    """Rows by user, each with its offset. A row of another length, version, check or model is set aside; with EVERY_TAG
+    a row of any model but the one of tag 0.
+    """
     layout, version = row_type(states, by_clock, listed, sliding), version_of(by_clock, listed > 0, sliding > 0)
     users = [user for user, (row, _) in found.items() if len(row) == layout.itemsize]
     rows = np.frombuffer(b"".join([found[user][0] for user in users]), dtype=layout)
     offsets = np.array([found[user][1] for user in users], dtype=np.int64)
-    fine = (rows["version"] == version) & (rows["tag"] == tag) & (rows["check"] == checks_of(rows))
+    of_model = rows["tag"] > 0 if tag == EVERY_TAG else rows["tag"] == tag
+    fine = (rows["version"] == version) & of_model & (rows["check"] == checks_of(rows))
     kept = [user for user, whole in zip(users, fine.tolist(), strict=True) if whole]
     good = {user: i for i, user in enumerate(kept)}
     return StoredRows(
@@ -134,8 +139,8 @@ def expected_rows(book: Book, users: Integers, stored: NDArray[np.void], tag: in
     """The rows as they should be. The watermark is taken over: source offsets are not public."""
     rows = np.zeros(users.shape[0], dtype=stored.dtype)
     lists = book.words.shape[1] > 0
-    rows["version"], rows["tag"] = version_of(has_clock(rows), lists, slides(rows)), tag
-    rows["flags"] = np.where(book.column(MARKS)[users] & STOPPED, 1, 0)
+    rows["version"], rows["tag"] = version_of(has_clock(rows), lists, slides(rows)), max(tag, 0)
+    rows["flags"] = np.where(book.column(MARKS)[users] & STOPPED, 1, 0) + 2 * book.column(UNSETTLED)[users]
     rows["watermark"] = stored["watermark"]
     rows["upper"], rows["lower"] = book.column(UPPER)[users], book.column(LOWER)[users]
     rows["window_upper"], rows["window_lower"] = book.column(MOST_UPPER)[users], book.column(MOST_LOWER)[users]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,11 +14,13 @@ from stream.audit.audit import Task
 from stream.audit.book import BEYOND_EPSILON, MECHANISMS, NEAR, OPTIMAL, WHEN_SPENT, Rules
 from stream.audit.changelog import Owner
 from stream.audit.dual_prices import MOST_SEQUENCES
+from stream.audit.epoch_records import Learning
 from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
 from stream.audit.public import Public
 from stream.audit.records import Form
 from stream.audit.rising import NO_LEVELS, levels_between, numbers_of_levels
+from stream.audit.rows import EVERY_TAG
 from stream.audit.segments import NONE, Segments
 from stream.audit.window_book import Cut, Windows
 from stream.audit.window_law import windows_of
@@ -42,12 +45,15 @@ def task_of(
     """Where the settings name several models, `model` and the `others` are these, in the order of the settings."""
     segments = segments_of(settings, [model, *others])
     public = public_of(settings, model) if segments is None else segments.publics[0]
+    learning = _learning(settings, public, changelog=changelog, accounts=accounts)
+    if learning is not None:
+        public = replace(public, tag=EVERY_TAG)
     admin = settings.admin
     own_page = (f"http://{admin.host}:{admin.port}/metrics",) if admin.port else ()
     return Task(
         pipeline=settings.pipeline.name,
         public=public,
-        owner=Owner(settings.pipeline.name, public.form.policy.decode(), _beliefs_of(public, segments)),
+        owner=Owner(settings.pipeline.name, public.form.policy.decode(), _beliefs_of(public, segments, learning)),
         raw_topic=settings.kafka.raw_topic,
         dead_letter_topic=settings.kafka.dead_letter_topic,
         with_changelog=changelog,
@@ -56,12 +62,32 @@ def task_of(
         metrics_required=bool(metrics),
         accounts=accounts,
         segments=segments,
+        learning=learning,
     )
 
 
-def _beliefs_of(public: Public, segments: Segments | None) -> str:
-    """What the control record must say of the model: all of them together are named by who is served by which."""
+def _learning(settings: Settings, public: Public, *, changelog: bool, accounts: int) -> Learning | None:
+    """What is declared where a model is learnt."""
+    learn = settings.model.learn
+    if learn is None:
+        return None
+    if not changelog or accounts:
+        raise CannotAudit(
+            "A pipeline that learns its model cannot be audited in this way.",
+            where="--accounts" if accounts else "--no-changelog",
+            why="an account would have to follow several models" if accounts else "its models are in the belief topic",
+            fix="leave that option out",
+        )
+    return Learning(learn.values.size, public.rules.epsilon, learn.doubt)
+
+
+def _beliefs_of(public: Public, segments: Segments | None, learning: Learning | None) -> str:
+    """What the control record must say of the model: all of them together are named by who is served by which, and
+    those that are learnt by what was declared.
+    """
     name = public.form.model.decode()
+    if learning is not None:
+        return f"learn@{name.partition(':')[2]}"
     return name if segments is None else f"segments@{name.rpartition('@')[2]}"
 
 

@@ -78,6 +78,13 @@ def prepared(config: Path, options: Options) -> tuple[Settings, Task]:
     if options.brokers:
         kafka = settings.kafka.model_copy(update={"brokers": tuple(options.brokers)})
         settings = settings.model_copy(update={"kafka": kafka})
+    if settings.model.learn is not None:
+        raise CannotAudit(
+            "The adversary does not read the releases of a pipeline that learns its model.",
+            where="model.learn",
+            why="they were made in epochs, and a reader's belief would have to go over from model to model",
+            fix="ask `sottovoce audit` whether they keep what is promised; `sottovoce learnt` shows the epochs",
+        )
     model, *others = pipeline_models(settings)
     if others:
         raise CannotAudit(

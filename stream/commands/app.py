@@ -111,6 +111,19 @@ def fit(
 
 
 @app.command()
+def learnt(
+    config: Config,
+    partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the model that it has learnt to this new file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how far the partitions of a pipeline that learns its model have come."""
+    from stream.commands.learnt import learnt_command
+
+    raise typer.Exit(learnt_command(config, partition, out, as_json))
+
+
+@app.command()
 def plan(
     config: plan_options.Config = None,
     model: plan_options.Model = None,

@@ -22,6 +22,7 @@ from stream.audit.task import task_of
 from stream.commands.report import errors_told, say_json
 from stream.engine.connection import connection_of
 from stream.errors import ModelRefused
+from stream.learning.promises import declared_model
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
 
@@ -67,7 +68,10 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
 
 
 def pipeline_models(settings: Settings) -> list[Model]:
-    """The models that serve, in the order of the settings."""
+    """The models that serve, in the order of the settings; what is declared of one that is learnt."""
+    declared = declared_model(settings)
+    if declared is not None:
+        return [declared]
     fix = "name the model that the pipeline ran with in the settings"
     return [model_in(Path(named.file), fix) for named in settings.model.named]
 

@@ -15,6 +15,7 @@ from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.near_value import SYMBOLS_MAX, near_value
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
+from stream.commands.learning_words import learning_facts, learning_promised, write_learning
 from stream.commands.memory import memory_of, whom_served
 from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
@@ -37,7 +38,7 @@ def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
         if as_json:
             say_json({"ok": True, **facts})
         else:
-            say(write_explanation(facts))
+            say(write_learning(facts) if "learning" in facts else write_explanation(facts))
     return EXIT_DONE
 
 
@@ -45,6 +46,8 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     """Every figure of the explanation. Leakage in nats, shares and probabilities between 0 and 1. Where several models
     serve, what depends on the model stands in `segments`, and the worst of all segments beside it.
     """
+    if opened.promise.learning is not None:
+        return {**_common(opened), **learning_facts(opened, opened.promise.learning)}
     of_models = []
     for serving, promise in _served(opened):
         its = _promised_of(opened.settings, serving.model, promise)
@@ -59,6 +62,8 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
 
 def promised_facts(opened: Opened) -> dict[str, Any]:
     """Those of them that say what is promised; what is to be expected takes seconds to compute."""
+    if opened.promise.learning is not None:
+        return {**_common(opened), **learning_promised(opened, opened.promise.learning)}
     of_models = [_promised_of(opened.settings, serving.model, each) for serving, each in _served(opened)]
     return _together(opened, _common(opened), of_models)
 

@@ -91,6 +91,13 @@ def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:
             fix="give the settings file, and no option but --out, --html, --replace and --json beside --released",
         )
     settings = load_settings(config)
+    if settings.model.learn is not None:
+        raise CannotFit(
+            "What is asked for cannot be done.",
+            where="--released",
+            why="this pipeline learns its model from its releases itself, and made them in epochs of several models",
+            fix="write the model that it has learnt: `sottovoce learnt SETTINGS --partition N --out FILE`",
+        )
     if settings.model.file is None:
         raise CannotFit(
             "What is asked for cannot be done.",

@@ -55,6 +55,7 @@ _WHEN_USED: Final[dict[str, str]] = {
     "model.by": "$.device",
     "model.files": "{sensor: sensor.json, phone: phone.json}",
     "model.otherwise": "other.json",
+    "model.learn.values": "[still, walking]",
     "model.step": "10m",
     "model.listed": "2000",
     "mechanism.upper": "2.0",

@@ -6,8 +6,9 @@ import os
 from importlib.metadata import version as version_of
 
 from stream.commands.explain import promised_facts
+from stream.commands.learning_words import learning_words
 from stream.commands.promising import SPENT, promise_words
-from stream.metrics.about import About
+from stream.metrics.about import About, Said
 from stream.metrics.meter import MeterSettings
 from stream.names import DISTRIBUTION
 from stream.opening import Opened
@@ -47,9 +48,14 @@ def _about(opened: Opened) -> About:
         chain_error=settings.mechanism.chain_error,
         models_by="" if segments is None else str(segments.rule.path),
         models=() if segments is None else tuple((serving.words, each.model_name) for serving, each in served),
-        promise=promise_words(promised_facts(opened)),
+        promise=_promise(opened),
         warnings=opened.warnings,
     )
+
+
+def _promise(opened: Opened) -> tuple[Said, ...]:
+    facts = promised_facts(opened)
+    return promise_words(facts) if opened.promise.learning is None else learning_words(facts)
 
 
 def _released(window: WindowSettings | None) -> str:

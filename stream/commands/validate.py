@@ -30,6 +30,7 @@ def summary(opened: Opened) -> dict[str, Any]:
         "policy": opened.promise.policy_name,
         "values": opened.model.alphabet.size,
         **({"model": opened.promise.beliefs_name, "segments": segments} if several else models[0]),
+        **({} if opened.promise.learning is None else {"model": opened.promise.beliefs_name, "learnt": True}),
         "key_epoch": opened.ring.current.number,
         "key_fingerprint": opened.ring.current.fingerprint,
         "warnings": list(opened.warnings),
@@ -44,11 +45,12 @@ def _of_models(opened: Opened) -> list[dict[str, Any]]:
 
 
 def _text(opened: Opened) -> str:
-    facts = summary(opened)
+    facts, learn = summary(opened), opened.settings.model.learn
     lines = [f"WARNING: {warning}" for warning in opened.warnings]
     memory = "" if "segments" in facts else in_short(facts)
+    model = f"model {facts['model']}" if learn is None else f"a model that is learnt ({facts['model']})"
     lines.append(
-        f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, model {facts['model']} "
+        f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, {model} "
         f"({facts['values']} values{memory}), key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
     )
     for each in facts.get("segments", ()):

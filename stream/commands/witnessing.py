@@ -14,10 +14,11 @@ def following_of(opened: Opened) -> Following:
 
 
 def witness_of(opened: Opened, following: Following) -> Witness | None:
-    """None where values are released in windows or several models serve: neither the monitor nor the accounts know
-    those.
+    """None where values are released in windows, several models serve or one is learnt: neither the monitor nor the
+    accounts know those. A partition that learns has a monitor of its own (stream/learning/carried.py).
     """
-    if opened.promise.windows is not None or opened.promise.segments is not None:
+    promise = opened.promise
+    if promise.windows is not None or promise.segments is not None or promise.learning is not None:
         return None
     events = max(1, events_kept(following.most, opened.model.chain)) if following.most else 1
     chain = opened.model.chain if following.most else None

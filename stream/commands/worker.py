@@ -21,6 +21,9 @@ from stream.engine.memory import settle
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts
 from stream.engine.worker import Job, work
+from stream.learning.learners import LEARNING_LOG, Learners, LearningObserver
+from stream.learning.pipeline import OnlinePipeline
+from stream.learning.record import mark_bytes_max
 from stream.metrics.meter import Meter
 from stream.metrics.observer import MeterObserver
 from stream.names import DISTRIBUTION, EXIT_DONE
@@ -58,8 +61,10 @@ async def _work(opened: Opened, connection: Connection) -> None:
         loop.add_signal_handler(number, stop.set)
     watch_lifeline(stop.set)
     following = following_of(opened)
+    learners = Learners(logging.getLogger(LEARNING_LOG))
     meter = Meter(meter_settings_of(opened, bytes_of_a_row(opened)), witness=witness_of(opened, following))
-    job = _job(opened, connection, meter, following)
+    meter.learners = learners
+    job = _job(opened, connection, meter, following, learners)
     admin = opened.settings.admin
     server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
     await server.start()
@@ -90,14 +95,20 @@ def _warm_up_all(job: Job, meter: Meter) -> None:
         meter.witness.warm_up()
 
 
-def _job(opened: Opened, connection: Connection, meter: Meter, following: Following) -> Job:
+def _job(opened: Opened, connection: Connection, meter: Meter, following: Following, learners: Learners) -> Job:
     stores: dict[int, UserStore] = {}
     return Job(
         plan=plan_of(opened, connection),
         codec=rows_of_promise(opened.settings, opened.promise),
         control=lambda raw: control_of(opened, raw),
-        pipelines=lambda raw: pipelines_of(opened, raw, following),
-        observer=Observers([MeterObserver(meter, lambda partition: stores[partition].all_heads()), Logbook()]),
+        pipelines=lambda raw: pipelines_of(opened, raw, following, learners),
+        observer=Observers(
+            [
+                MeterObserver(meter, lambda partition: stores[partition].all_heads()),
+                Logbook(),
+                LearningObserver(learners),
+            ]
+        ),
         stores=stores,
     )
 
@@ -115,7 +126,10 @@ class _NoRecord(NamedTuple):
 def warm_up(job: Job) -> None:
     """Compile or load every kernel before the group is joined: it takes seconds without any heartbeat."""
     facts = TopicFacts(job.plan.topics.raw, UUID(int=0), 1, led=True)
-    job.pipelines(facts)(0).prepare(InputBlock.of([_NoRecord()]), MemoryStore(job.codec))
+    pipeline, store, block = job.pipelines(facts)(0), MemoryStore(job.codec), InputBlock.of([_NoRecord()])
+    pipeline.prepare(block, store)
+    if isinstance(pipeline, OnlinePipeline):
+        pipeline.warm_up(block, store)
     batches.warm_up()
     fetched.warm_up()
 
@@ -123,7 +137,7 @@ def warm_up(job: Job) -> None:
 def plan_of(opened: Opened, connection: Connection) -> Plan:
     settings = opened.settings
     kafka = settings.kafka
-    folder, windows = settings.store.folder, opened.promise.windows
+    folder, windows, learning = settings.store.folder, opened.promise.windows, opened.promise.learning
     first = LaneLimits().first_block_records
     return Plan(
         pipeline=settings.pipeline.name,
@@ -133,6 +147,7 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
         record_bytes=settings.record.max_bytes,
         row_bytes=bytes_of_a_row(opened),
         held_bytes=0 if windows is None else held_bytes_max(opened.promise.most_states),
+        mark_bytes=0 if learning is None else mark_bytes_max(opened.promise.alphabet),
         replication_factor=kafka.replication_factor,
         session_timeout_ms=kafka.session_timeout,
         drain_seconds=settings.limits.drain / 1000,
@@ -164,14 +179,18 @@ def control_of(opened: Opened, raw: TopicFacts) -> Control:
     )
 
 
-def pipelines_of(opened: Opened, raw: TopicFacts, following: Following | None = None) -> Callable[[int], Pipeline]:
-    """The pipeline of each partition; `following` is there where somebody watches over them.
+def pipelines_of(
+    opened: Opened, raw: TopicFacts, following: Following | None = None, learners: Learners | None = None
+) -> Callable[[int], Pipeline]:
+    """The pipeline of each partition; `following` and `learners` are there where somebody watches over them.
 
     They share their benches: a block is prepared without a pause, so never two at once.
     """
     benches, promise = [bench_of(each) for each in opened.promise.served], opened.promise
 
     def of_partition(partition: int) -> Pipeline:
+        if promise.learning is not None:
+            return OnlinePipeline(promise, raw.name, raw.id.bytes, partition, benches[0], learners)
         if promise.windows is not None:
             return WindowPipeline(promise, raw.name, raw.id.bytes, partition, *benches)
         pipeline = PartitionPipeline(promise, raw.name, raw.id.bytes, partition, *benches)

@@ -11,7 +11,8 @@ from stream.protocol.publish import Topics
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`record_bytes` is the largest value that is read from the raw topic, `row_bytes` a user's state row, `held_bytes`
-    the most that is held about a user between two events; 0 where nothing ever is.
+    the most that is held about a user between two events, `mark_bytes` the largest of the small records beside them; 0
+    where nothing ever is.
     """
 
     pipeline: str
@@ -21,6 +22,7 @@ class Plan:
     record_bytes: int
     row_bytes: int
     held_bytes: int = 0
+    mark_bytes: int = 0
     replication_factor: int = 1
     session_timeout_ms: int = 10_000
     drain_seconds: float = 10.0

@@ -61,7 +61,7 @@ async def _prepare(plan: Plan, client: Any, admin: Any) -> tuple[TopicFacts, int
     written = {
         plan.topics.released: GROWTH * plan.record_bytes + HEADER_BYTES,
         plan.topics.dead_letters: HEADER_BYTES,
-        plan.topics.changelog: max(plan.row_bytes, plan.held_bytes) + HEADER_BYTES,
+        plan.topics.changelog: max(plan.row_bytes, plan.held_bytes, plan.mark_bytes) + HEADER_BYTES,
     }
     facts = await describe(client, [plan.topics.raw, *written])
     raw = facts.get(plan.topics.raw)

@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from beliefs.rounding import nats
 from stream.metrics import table, watching_table
 from stream.metrics.bins import Bucket, Tally
+from stream.metrics.learning import learning_samples
 from stream.metrics.meter import SIDES, Meter
 from stream.metrics.metric import Metric
 from stream.metrics.standing import Distribution, Standing, standing
@@ -32,6 +33,7 @@ class MeterCollector(Collector):
         yield from _events(self._meter)
         yield from _users(self._meter, now)
         yield from _model(now)
+        yield from (_values(metric, values) for metric, values in learning_samples(self._meter.learners))
         yield from _accounts(now)
         yield from _work(self._meter)
         yield from _progress(self._meter)

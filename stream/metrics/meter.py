@@ -16,6 +16,7 @@ import numpy as np
 
 from beliefs.checks import require
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from stream.learning.learners import Learners
 from stream.metrics.about import About
 from stream.metrics.bins import Integers, Tally, edges_in_units
 from stream.metrics.progress import Progress
@@ -103,6 +104,7 @@ class Meter:
         witness: Witness | None = None,
     ) -> None:
         self.settings, self.witness = settings, witness
+        self.learners: Learners | None = None
         self.progress = Progress(clock)
         self.throughput = Throughput(clock)
         self.outcomes: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))

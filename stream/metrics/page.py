@@ -7,6 +7,7 @@ from html import escape
 from typing import Final
 from urllib.parse import quote
 
+from stream.metrics.learning import learning_card
 from stream.metrics.meter import Meter
 from stream.metrics.page_budgets import budgets
 from stream.metrics.page_health import DOUBTFUL_FROM, model_card
@@ -58,6 +59,7 @@ def status_page(meter: Meter, stalled_after_seconds: float = 60.0, now_ms: int |
             leakage(meter, now),
             budgets(meter, now, wall_clock_ms() if now_ms is None else now_ms),
             f'<div class="stack">{model_card(meter, now)}{policy(meter.settings)}</div>',
+            learning_card(meter.learners),
             promise(meter.settings),
             partitions(meter),
             _footer(meter),

@@ -8,6 +8,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from stream.metrics.learning import (
+    LEARNING_AGREEMENT,
+    LEARNING_CHANGES,
+    LEARNING_EPOCH,
+    LEARNING_ERROR,
+    LEARNING_EVIDENCE,
+    LEARNING_INFORMED,
+    LEARNING_NEXT,
+    LEARNING_PAIRS,
+    LEARNING_WITHHELD,
+)
 from stream.metrics.metric import Kind, Metric
 from stream.metrics.watching_table import (
     ACCOUNT_COUNTERS,
@@ -245,6 +256,15 @@ METRICS: Final = (
     MODEL_SCORE_EXPECTED,
     MODEL_SCORE_EVIDENCE,
     BELIEF_DRIFT_MAX,
+    LEARNING_EPOCH,
+    LEARNING_INFORMED,
+    LEARNING_CHANGES,
+    LEARNING_PAIRS,
+    LEARNING_NEXT,
+    LEARNING_ERROR,
+    LEARNING_WITHHELD,
+    LEARNING_AGREEMENT,
+    LEARNING_EVIDENCE,
     ACCOUNT_USERS,
     ACCOUNT_EXACT,
     ACCOUNT_SINGLE,

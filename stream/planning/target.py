@@ -82,6 +82,9 @@ def gaps(point: Point, target: Target) -> dict[str, float]:
 
 
 def check_one_model(settings: Settings) -> None:
+    if settings.model.learn is not None:
+        fix = "run it until `sottovoce learnt` has a model to write, and give settings that name that file"
+        raise impossible("the model", "these settings learn it while they run, so nothing is known to plan with", fix)
     if settings.model.file is None:
         fix = "give settings with model.file, one of those models"
         raise impossible("the model", "several models serve the users of these settings", fix)

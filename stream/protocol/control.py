@@ -1,10 +1,12 @@
 """To whom the beliefs of a partition belong, and up to which input they count.
 
-Three small records stand in every partition of the belief changelog beside the users' rows:
+Some small records stand in every partition of the belief changelog beside the users' rows:
 
     key b"c"  the control record, JSON: which pipeline, topic, policy, model and key wrote these beliefs
     key b"o"  the progress mark, 8 bytes big-endian: the source offset from which the next block starts
     key b"t"  the clock mark, 16 bytes big-endian: a time, and the source offset at which windows due by then are closed
+    key b"e"  where a model is learnt, the epoch mark: how far that has come (stream/learning/mark.py)
+    key b"E"  and 8 bytes big-endian, the number of an epoch: what it began with (stream/learning/record.py)
 
 The control record is written in a partition's first transaction and checked at every load. The progress mark is
 written in every transaction. It says the same as the consumer group's committed offset, but an operator can reset the
@@ -25,11 +27,18 @@ from dataclasses import asdict, dataclass, fields
 from typing import Final
 
 from stream.errors import StateRefused
-from stream.names import CHANGELOG_CLOCK_KEY, CHANGELOG_CONTROL_KEY, CHANGELOG_PROGRESS_KEY
+from stream.names import (
+    CHANGELOG_CLOCK_KEY,
+    CHANGELOG_CONTROL_KEY,
+    CHANGELOG_EPOCH_PREFIX,
+    CHANGELOG_LEARNING_KEY,
+    CHANGELOG_PROGRESS_KEY,
+)
 
 CONTROL_KEY: Final = CHANGELOG_CONTROL_KEY
 PROGRESS_KEY: Final = CHANGELOG_PROGRESS_KEY
 CLOCK_KEY: Final = CHANGELOG_CLOCK_KEY
+LEARNING_KEY: Final = CHANGELOG_LEARNING_KEY
 
 _OFFSET: Final = struct.Struct(">q")
 _CLOCK: Final = struct.Struct(">qq")
@@ -97,6 +106,11 @@ _WHY: Final = {
         "put the old ring back, or give the pipeline a new name",
     ),
 }
+
+
+def is_mark(key: bytes) -> bool:
+    """Whether a record of the changelog is one of the small ones, and not a user's."""
+    return key in (CONTROL_KEY, PROGRESS_KEY, CLOCK_KEY, LEARNING_KEY) or key.startswith(CHANGELOG_EPOCH_PREFIX)
 
 
 def encode_control(control: Control) -> bytes:

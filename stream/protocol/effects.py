@@ -28,8 +28,9 @@ class Effects:
 
     `held` are the users of whom something else is held now than before, sealed; nothing is held where it is empty.
     `held_change` is by how much the number of waiting events grew, `appended` when the records of those that were
-    carried out came into the raw topic; None where these are the records of the block. `watched` is for whoever watches
-    over the pipeline after the commit; the protocol only hands it on.
+    carried out came into the raw topic; None where these are the records of the block. `watched` and `learning` are for
+    whoever watches over the pipeline after the commit; the protocol only hands them on. `marks` are small records that
+    are committed with the block and kept by the store.
     """
 
     next_offset: int
@@ -50,6 +51,8 @@ class Effects:
     held_change: int = 0
     appended: NDArray[np.int64] | None = None
     watched: object | None = None
+    learning: object | None = None
+    marks: Mapping[bytes, bytes] = field(default_factory=dict)
 
 
 def only_offset(next_offset: int) -> Effects:

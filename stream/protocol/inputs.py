@@ -3,7 +3,7 @@
 To everybody else it is the sequence of records that it stands for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, overload
 
 import numpy as np
@@ -141,6 +141,19 @@ def joined(blocks: Sequence[InputBlock]) -> InputBlock:
         np.concatenate([block.timestamps for block in blocks]),
         np.concatenate(spans),
     )
+
+
+def before(blocks: Iterable[InputBlock], end: int | None, most: int) -> int:
+    """How many records, the first ones of these blocks and at most so many, stand before this offset."""
+    if end is None:
+        return most
+    count = 0
+    for block in blocks:
+        fitting = int(np.searchsorted(block.offsets, end))
+        count += fitting
+        if fitting < len(block) or count >= most:
+            break
+    return min(count, most)
 
 
 def encode_headers(headers: Sequence[Header]) -> bytes:

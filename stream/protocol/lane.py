@@ -22,7 +22,7 @@ from stream.protocol.control import (
     encode_progress,
 )
 from stream.protocol.effects import BlockReport, Effects, only_offset
-from stream.protocol.inputs import NOTHING, InputBlock, joined
+from stream.protocol.inputs import NOTHING, InputBlock, before, joined
 from stream.protocol.limits import LaneLimits, wall_clock_ms
 from stream.protocol.observer import Observer
 from stream.protocol.pace import Pace
@@ -216,6 +216,7 @@ class Lane:
         limit = min(count, self._pace.records)
         if self._waiting_bytes > self._limits.max_block_bytes:
             limit = min(limit, max(1, count * self._limits.max_block_bytes // self._waiting_bytes))
+        limit = before(self._waiting, self._pipeline.cut(self._store, int(self._waiting[0].offsets[0])), limit)
         taken: list[InputBlock] = []
         missing = limit
         while missing:
@@ -274,7 +275,7 @@ class Lane:
         )
 
     def _add_marks(self, effects: Effects, timestamp: int, more: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-        marks = {PROGRESS_KEY: encode_progress(effects.next_offset), **more}
+        marks = {PROGRESS_KEY: encode_progress(effects.next_offset), **effects.marks, **more}
         if self._control is not None:
             marks[CONTROL_KEY] = self._control
         records = [Outgoing(key, value, timestamp) for key, value in marks.items()]

@@ -7,7 +7,7 @@ the end of the changelog stands still from then on, and everything committed is 
 from dataclasses import dataclass
 
 from stream.names import CHANGELOG_HELD_PREFIX, CHANGELOG_USER_PREFIX
-from stream.protocol.control import CLOCK_KEY, CONTROL_KEY, PROGRESS_KEY
+from stream.protocol.control import is_mark
 from stream.protocol.observer import Observer, Recovery
 from stream.protocol.ports import Changelog, RowCodec, UserStore
 
@@ -41,7 +41,7 @@ def _sort(pairs: list[tuple[bytes, bytes | None]]) -> _Sorted:
                 found.rows[key[len(prefix) :]] = value
         elif key.startswith(held):
             found.held[key[len(held) :]] = value or b""
-        elif key in (CONTROL_KEY, PROGRESS_KEY, CLOCK_KEY) and value is not None:
+        elif value is not None and is_mark(key):
             found.marks[key] = value
     return found
 

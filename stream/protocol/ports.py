@@ -212,6 +212,9 @@ class Pipeline(Protocol):
     def adopt(self, store: UserStore) -> int:
         """Start from this store; answers how many events wait in it. Refuses what cannot be carried on."""
 
+    def cut(self, store: UserStore, first: int) -> int | None:
+        """The offset before which a block must end whose first record stands at this one; None: anywhere."""
+
     def prepare(self, records: "InputBlock", store: UserStore) -> "Effects": ...
 
     def prepare_overdue(self, store: UserStore, clock: int) -> "Effects | None":

@@ -1,10 +1,11 @@
-"""Which model file serves whom: one for everybody, or one for each value of a public field."""
+"""Which model serves whom: one file for everybody, one for each value of a public field, or one that is learnt."""
 
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from stream.settings.kinds import FieldPath, FileName, Step, wrong
+from stream.settings.learning import LearnSettings
 from stream.settings.section import Section
 
 MOST_FILES: Final = 64
@@ -40,7 +41,9 @@ class NamedFile(NamedTuple):
 class ModelSettings(Section):
     """What everybody may know about how the values of the protected field follow one another."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["file"]}, {"required": ["files"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [name]} for name in ("file", "files", "learn")]}
+    )
     text_is: ClassVar[str | None] = "file"
 
     file: FileName | None = Field(default=None, description="the model file, if one model serves all users")
@@ -56,6 +59,10 @@ class ModelSettings(Section):
     )
     otherwise: FileName | None = Field(
         default=None, description="beside by: the model file for all other values; without it they are refused"
+    )
+    learn: LearnSettings | None = Field(
+        default=None,
+        description="or, instead of file: start without a model, and let each partition learn one from its releases",
     )
     step: Step = Field(
         default=None,
@@ -79,6 +86,8 @@ class ModelSettings(Section):
     @property
     def named(self) -> tuple[NamedFile, ...]:
         """Every model file; those of `files` in the order of their values, then `otherwise`."""
+        if self.learn is not None:
+            return ()
         if self.file is not None:
             return (NamedFile(self.file, ("model",)),)
         files = sorted((self.files or {}).items())

@@ -6,29 +6,36 @@ from collections.abc import Mapping
 from typing import Any
 
 from stream.records.paths import Path
+from stream.settings.beside_learning import learning_fits
 from stream.settings.collect import Collector
 
 
 def models_fit(collector: Collector) -> None:
-    """One model file, or a public field and the model files of its values."""
-    names = ("file", "by", "files", "otherwise")
+    """One model file, or a public field and the model files of its values, or values whose model is learnt."""
+    names = ("file", "by", "files", "otherwise", "learn")
     if any(f"model.{name}" not in collector.values for name in names):
         return
-    file, by, files, otherwise = (collector.values[f"model.{name}"] for name in names)
-    if (file is None) == (files is None):
-        found = "neither file nor files" if file is None else "both file and files"
-        fix = "write model: FILE, or model: {by: $.device, files: {sensor: a.json, phone: b.json}}"
-        collector.add(("model",), found, "exactly one of file and files", fix)
+    file, by, files, otherwise, learn = (collector.values[f"model.{name}"] for name in names)
+    given = [name for name, value in (("file", file), ("files", files), ("learn", learn)) if value is not None]
+    if len(given) != 1:
+        found = f"both {' and '.join(given)}" if given else "neither file nor files nor learn"
+        fix = (
+            "write model: FILE, or model: {by: $.device, files: {sensor: a.json, phone: b.json}}, "
+            "or model: {learn: {values: [still, walking]}}"
+        )
+        collector.add(("model",), found, "exactly one of file, files and learn", fix)
     elif files is None:
         for name, value in (("by", by), ("otherwise", otherwise)):
             if value is not None:
-                fix = f"remove {name}, or name the models of the field's values under files instead of file"
-                collector.add(("model", name), f"{name} beside one file for everybody", f"{name} beside files", fix)
+                fix = f"remove {name}, or name the models of the field's values under files instead of {given[0]}"
+                found = f"{name} beside one {'file' if learn is None else 'learnt model'} for everybody"
+                collector.add(("model", name), found, f"{name} beside files", fix)
     elif by is None:
         fix = "add by: $.field, one of record.public: the field whose values files names"
         collector.add(("model", "files"), "files without by", "by and files together", fix)
     else:
         _field_is_public(collector, by)
+    learning_fits(collector)
 
 
 def _field_is_public(collector: Collector, by: Any) -> None:

@@ -24,6 +24,10 @@ class StateRows:
         self.symbols = symbols
         self._tag, self._words, self._listed = tag, words, listed
 
+    def of_tag(self, tag: int) -> "StateRows":
+        """The same layout under another model."""
+        return StateRows(self.symbols, tag, self._words, listed=self._listed)
+
     def from_rows(self, rows: Sequence[bytes]) -> tuple[Heads, Codes, NDArray[np.bool_]]:
         heads, codes, verdicts = self._read(rows)
         if (verdicts != state.Unreadable.FINE).any():
@@ -81,3 +85,31 @@ class SegmentedRows:
     def new_users(self, count: int) -> tuple[Heads, Codes]:
         heads, codes = next(iter(self._models.values())).new_users(count)
         return heads, np.zeros((count, self.symbols), dtype=codes.dtype)
+
+
+class EpochRows:
+    """Rows of a pipeline that learns its model: all of one layout, each with the tag of the epoch that wrote it. Which
+    epochs there were is not known here, so any tag but 0 is taken; the row's check covers it.
+    """
+
+    def __init__(self, rows: StateRows) -> None:
+        self._rows = rows
+        self.symbols = rows.symbols
+
+    def from_rows(self, rows: Sequence[bytes]) -> tuple[Heads, Codes, NDArray[np.bool_]]:
+        heads, codes = self.new_users(len(rows))
+        readable = np.zeros(len(rows), dtype=np.bool_)
+        places: dict[bytes, list[int]] = {}
+        for place, row in enumerate(rows):
+            places.setdefault(row[_TAG], []).append(place)
+        for tag, its in places.items():
+            if len(tag) == _TAG.stop - _TAG.start and any(tag):
+                of_epoch = self._rows.of_tag(int.from_bytes(tag, "little"))
+                heads[its], codes[its], readable[its] = of_epoch.from_rows([rows[place] for place in its])
+        return heads, codes, readable
+
+    def to_rows(self, heads: Heads, codes: Codes) -> list[bytes]:
+        return self._rows.to_rows(heads, codes)
+
+    def new_users(self, count: int) -> tuple[Heads, Codes]:
+        return self._rows.new_users(count)

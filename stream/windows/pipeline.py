@@ -107,6 +107,9 @@ class WindowPipeline:
         effects.reasons = Counter(rejected.reason for _, rejected in columns.rejected)
         return effects
 
+    def cut(self, store: UserStore, first: int) -> None:  # noqa: ARG002 - the shape that all share
+        return None
+
     def prepare_overdue(self, store: UserStore, clock: int) -> Effects | None:
         overdue = self.deadlines.overdue(clock, self._rules.closed_together)
         users, broken = self._load(store, overdue)

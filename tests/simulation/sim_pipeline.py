@@ -157,6 +157,9 @@ class SimPipeline:
             work.releases.append(Outgoing(record.key, value, record.timestamp))
         return self._effects(work, records[-1].offset + 1)
 
+    def cut(self, store: UserStore, first: int) -> None:
+        return None
+
     def prepare_overdue(self, store: UserStore, clock: int) -> Effects | None:
         """One window at a time, so that a crash may fall between two of them."""
         overdue = sorted(user for user, due in self.deadlines.due.items() if due <= clock)[:1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,6 +18,8 @@ from ruamel.yaml import YAML
 from watching import watched_users
 
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from stream.learning.learners import Learners
+from stream.learning.standing import Standing
 from stream.metrics import Meter, table
 from stream.metrics.families import MeterCollector, exposition, number, registry_of
 from stream.metrics.metric import Kind, Metric
@@ -25,7 +28,7 @@ from stream.names import METRIC_PREFIX
 
 NAT = UNITS_PER_NAT
 ALERTS = Path(__file__).resolve().parents[2] / "deploy" / "prometheus" / "alerts.yaml"
-LABELS = {"outcome", "side", "percentile", "partition", "reason", "error", "quantile"}
+LABELS = {"outcome", "side", "percentile", "partition", "reason", "error", "quantile", "phase", "releases"}
 INFO_LABELS = {
     "version",
     "python",
@@ -39,6 +42,25 @@ INFO_LABELS = {
 }
 
 
+A_STANDING = Standing(
+    epoch=2,
+    informed=True,
+    drifted=False,
+    first=16_384,
+    next_look=20_480,
+    reached=18_000,
+    looks=0,
+    pairs=15_000,
+    error=0.02,
+    withheld=0.08,
+    blind_agreement=0.7,
+    informed_agreement=0.9,
+    evidence=1.5,
+    model="2:0a1b2c3d",
+    looked=False,
+)
+
+
 def busy_meter() -> Meter:
     """Every metric has something to show."""
     meter = Meter(meter_settings(restarts=2), witness=watched_users(12, 20).witness)
@@ -50,6 +72,8 @@ def busy_meter() -> Meter:
     meter.block(0, a_block({"released": 2, "dead_lettered": 1}, {"not_json": 1}, [NAT // 3, NAT], [0, 1], [5, 70]))
     meter.progress.lag(0, 12)
     meter.failures["fenced"] += 1
+    meter.learners = Learners(logging.getLogger("test"))
+    meter.learners.stands(0, A_STANDING)
     return meter
 
 

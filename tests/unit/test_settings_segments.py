@@ -51,8 +51,8 @@ FILES = "files: {sensor: a.json}"
 MANY = ", ".join(f"n{i}: a.json" for i in range(MOST_FILES + 1))
 WRONG = [
     ("{by: $.device, file: a.json, files: {sensor: a.json}}", "model", "both file and files", "exactly one of"),
-    ("{by: $.device}", "model", "neither file nor files", "exactly one of file and files"),
-    ("{by: $.device, otherwise: a.json}", "model", "neither file nor files", "exactly one of file and files"),
+    ("{by: $.device}", "model", "neither file nor files", "exactly one of file, files and learn"),
+    ("{by: $.device, otherwise: a.json}", "model", "neither file nor files", "exactly one of file, files and learn"),
     ("{file: a.json, by: $.device}", "model.by", "by beside one file", "remove by"),
     ("{file: a.json, otherwise: b.json}", "model.otherwise", "otherwise beside one file", "remove otherwise"),
     ("{files: {sensor: a.json}}", "model.files", "files without by", "one of record.public"),

@@ -1,0 +1,70 @@
+"""A model that is learnt from the pipeline's own releases: what is declared of it."""
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from beliefs.alphabet import Alphabet
+from beliefs.alphabet_rows import read_alphabet, written_alphabet
+from beliefs.checks import Invalid
+from stream.settings.kinds import wrong
+from stream.settings.section import Section
+
+MOST_VALUES: Final = 64
+"""The counts of a partition's pairs are written with every block: 32 KiB at this size."""
+
+_ALLOWED: Final = (
+    f"2 to {MOST_VALUES} values: a list of texts, or kind and what belongs to it as in a model file's alphabet: "
+    "categories, integers, bins or grid"
+)
+
+
+def read_values(value: Any) -> Alphabet:
+    if isinstance(value, Alphabet):
+        return value
+    described = {"kind": "categories", "values": value} if isinstance(value, list) else value
+    try:
+        alphabet = read_alphabet(described)
+    except Invalid as problem:
+        field = problem.field.removeprefix("alphabet.")
+        raise wrong(_ALLOWED, f"write values: [still, walking], or correct {field}: it {problem.reason}") from None
+    if not 2 <= alphabet.size <= MOST_VALUES:
+        few = "fewer values, for example larger bins, or learn the model outside with `sottovoce fit` and name its file"
+        raise wrong(_ALLOWED, "declare two values at least" if alphabet.size < 2 else f"declare {few}")
+    return alphabet
+
+
+Values = Annotated[
+    Alphabet,
+    PlainValidator(read_values),
+    PlainSerializer(written_alphabet),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MOST_VALUES},
+                {
+                    "type": "object",
+                    "properties": {"kind": {"enum": ["categories", "integers", "bins", "grid"]}},
+                    "required": ["kind"],
+                },
+            ]
+        }
+    ),
+]
+
+
+class LearnSettings(Section):
+    """A model that each partition learns from what it has released itself."""
+
+    values: Values = Field(
+        description="the values of the protected field: [still, walking], or an alphabet as in a model file, "
+        "{kind: integers, low: 0, high: 9}; at most 64"
+    )
+    doubt: Annotated[float, Field(ge=1e-12, le=1e-2, allow_inf_nan=False)] = Field(
+        default=1e-6, description="the probability that the learnt probabilities are further off than is covered"
+    )
+    withheld: Annotated[float, Field(gt=0, le=0.5, allow_inf_nan=False)] = Field(
+        default=0.1,
+        description="the largest share of epsilon that may be withheld for what the learnt model may be off by; "
+        "before that is enough nothing but local privacy is used",
+    )
