@@ -7,8 +7,8 @@ adopted before its user's next event: nothing is known any more of how far its b
 charged what anybody might learn until it has settled. Proof: beliefs/learning/online.md.
 
 In each block: `adopt` the rows, and under a blind policy read `last_releases` of their codes, `advance`, `count_pairs`
-(stream/learning/pairs.py). A block ends at `next_checkpoint`; there `learn` from the counts (beliefs/learning/online.py)
-and `choose` (stream/learning/choice.py), and if that says so, go on with `informed_policy` and the learnt chain.
+(stream/learning/pairs.py). A block ends at `next_checkpoint`; there `learn` from the counts, and `choose` (see
+beliefs/learning/online.py, stream/learning/choice.py); if that says so, go on with `informed_policy` and the chain.
 """
 
 from __future__ import annotations
