@@ -38,6 +38,7 @@ _SOURCES = (
     "stream/engine/decoding.py",
     "stream/audit/*.py",
     "stream/attack/watch.py",
+    "stream/learning/*.py",
 )
 
 

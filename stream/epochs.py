@@ -6,7 +6,9 @@ has a tag of its own, also each blind one, and a row bears the tag of the epoch 
 adopted before its user's next event: nothing is known any more of how far its belief is from the exact one, so it is
 charged what anybody might learn until it has settled. Proof: beliefs/learning/online.md.
 
-Before an event of a user of whom nothing was released in the epoch: `new_users`, as ever.
+In each block: `adopt` the rows, and under a blind policy read `last_releases` of their codes, `advance`, `count_pairs`
+(stream/learning/pairs.py). A block ends at `next_checkpoint`; there `learn` from the counts, and `choose` (see
+beliefs/learning/online.py, stream/learning/choice.py); if that says so, go on with `informed_policy` and the chain.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ WRONG = [
     Wrong("[$.battery]", "[battery]", 13, "record.public[0]", "starts with $"),
     Wrong("model: model.json\n", "", 1, "model", "required"),
     Wrong("model: model.json", "model: 7", 14, "model", "a text, its file or a section with file, by, files"),
-    Wrong("model: model.json", "model: {step: 10s}", 14, "model", "exactly one of file and files"),
+    Wrong("model: model.json", "model: {step: 10s}", 14, "model", "exactly one of file, files and learn"),
     Wrong("model: model.json", "model: {file: m.json, steps: 10s}", 14, "model.steps", "did you mean step?"),
     Wrong("model: model.json", "model: {file: m.json, step: 10}", 14, "model.step", "for example 10s"),
     Wrong("model: model.json", "model: {file: m.json, step: often}", 14, "model.step", "or event"),
