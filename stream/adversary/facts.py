@@ -53,7 +53,7 @@ class Known:
 @dataclass
 class Facts:
     """Both kinds; `about` answers for a block of events, -1 where nothing is known. With `use_up` a truth that has been
-    asked for is forgotten, and so is every one that was entered before it: its event was not released.
+    asked for may be forgotten, and so may every one that was entered before it: its event was not released.
     """
 
     truth: Known = field(default_factory=Known)
@@ -66,9 +66,12 @@ class Facts:
             if known:
                 names = zip(events.tolist(), ids.tolist(), strict=True)
                 found[:, column] = [known.of(users[user], step, bytes(name)) for (user, step), name in names]
-        if self.use_up and ids.shape[0]:
-            self.truth.forget_up_to(bytes(ids[-1]))
         return found
+
+    def asked_up_to(self, name: bytes) -> None:
+        """All of a block has been asked for, and this was its last release."""
+        if self.use_up:
+            self.truth.forget_up_to(name)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from stream.adversary.attack import Task, result_of
 from stream.adversary.facts import Facts
 from stream.adversary.result import Result
 from stream.adversary.truth import RawValues, require_topic_id
-from stream.adversary.watcher import PartitionWatch, refuse_unless_followed
+from stream.adversary.watcher import SegmentsWatch, refuse_unless_followed
 from stream.attack.scores import HEARD_U, SCORED_U
 from stream.audit.records import Record
 from stream.audit.world import Bounds
@@ -119,13 +119,13 @@ class Follower:
 
     task: Task
     topics: ReadsOn
-    watches: dict[int, PartitionWatch] = field(default_factory=dict)
+    watches: dict[int, SegmentsWatch] = field(default_factory=dict)
     raw: dict[int, RawValues] = field(default_factory=dict)
     _next: dict[tuple[str, int], int] = field(default_factory=dict)
 
     async def look(self) -> Result | None:
         """All that has come since the last look; None while there is no partition."""
-        public = self.task.adversary.public
+        public = self.task.public
         refuse_unless_followed(public)
         for partition in await self.topics.partitions(public.released_topic):
             # What is released by now has its raw record by now.
@@ -141,20 +141,20 @@ class Follower:
     async def _read_raw(self, partition: int) -> None:
         if not self.task.raw_truth:
             return
-        require_topic_id(self.task.naming, self.task.adversary.public)
+        require_topic_id(self.task.naming, self.task.public)
         topic = self.task.raw_topic
-        raw = self.raw.setdefault(partition, RawValues(self.task.adversary.public, self.task.naming, partition))
+        raw = self.raw.setdefault(partition, RawValues(self.task.public, self.task.naming, partition))
         end = (await self.topics.bounds(topic, partition)).stable
         at = self._next.get((topic, partition), 0)
         async for records in self.topics.read(topic, partition, end, committed=True, first=at):
             raw.take(records)
         self._next[topic, partition] = end
 
-    def _watch(self, partition: int) -> PartitionWatch:
+    def _watch(self, partition: int) -> SegmentsWatch:
         if partition not in self.watches:
             truth = self.raw[partition].known if self.task.raw_truth else self.task.truth
             facts = Facts(truth, self.task.side, use_up=self.task.raw_truth)
-            self.watches[partition] = PartitionWatch(self.task.adversary, facts)
+            self.watches[partition] = SegmentsWatch(self.task.readers, facts)
         return self.watches[partition]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from binascii import unhexlify
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -30,8 +31,9 @@ from stream.audit.book import (
 )
 from stream.audit.law import Law
 from stream.audit.public import Public
-from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader, Record
+from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader, Record, is_id
 from stream.errors import CannotAudit
+from stream.names import HEADER_MODEL, HEADER_RELEASE_ID
 
 TRUTH_AT, KNOWN_AT = OUTCOME + 1, OUTCOME + 2
 """Columns of the events that are kept, behind those of the auditor."""
@@ -46,6 +48,11 @@ class Adversary:
     public: Public
     law: Law
     is_the_model_reader: bool
+
+    @property
+    def name(self) -> bytes:
+        """The pipeline's model, as released records bear it."""
+        return self.public.form.model
 
     @property
     def limits(self) -> Limits:
@@ -85,7 +92,7 @@ class PartitionWatch:
         public, law = self.adversary.public, self.adversary.law
         self._reader = Reader(public.form)
         self._desk = new_desk(public.states, public.symbols, public.distance)
-        self._book = new_book(0, public.states, public.listed)
+        self._book = new_book(0, public.states, public.listed, public.rules.sliding)
         self._mind = new_mind(0, law.start.shape[0])
         self._slate = new_slate(law.start.shape[0], public.symbols)
         self.scores = Scores(self.adversary.limits)
@@ -141,3 +148,38 @@ class PartitionWatch:
         if self.adversary.is_the_model_reader:
             return np.maximum(upper, lower)
         return np.asarray(np.minimum(upper, 2**61) + np.minimum(lower, 2**61))
+
+
+class SegmentsWatch:
+    """One partition of a pipeline in which several models serve: each user is read by the model that his first record
+    names. A later record that names another one cannot be followed, and its user is left out from there on.
+    """
+
+    def __init__(self, readers: Sequence[Adversary], facts: Facts, *, keeping: bool = False) -> None:
+        self.parts = [PartitionWatch(reader, facts, keeping) for reader in readers]
+        self._numbers = {reader.name: number for number, reader in enumerate(readers)}
+        self._owners: dict[bytes, int] = {}
+        self._facts = facts
+
+    def take(self, records: Sequence[Record]) -> None:
+        if len(self.parts) == 1:
+            self.parts[0].take(records)
+        else:
+            divided: list[list[Record]] = [[] for _ in self.parts]
+            for record in records:
+                divided[self._owner(record)].append(record)
+            for part, own in zip(self.parts, divided, strict=True):
+                if own:
+                    part.take(own)
+        named = (value for record in reversed(records) for name, value in record.headers if name == HEADER_RELEASE_ID)
+        last = next((value for value in named if is_id(value)), None)
+        if last is not None:
+            self._facts.asked_up_to(unhexlify(last))
+
+    def _owner(self, record: Record) -> int:
+        """What names no model of the pipeline is read, and refused, by the model of its user, or by the first."""
+        named = next((value for name, value in record.headers if name == HEADER_MODEL), b"")
+        number = self._numbers.get(named)
+        if not record.key or number is None:
+            return self._owners.get(record.key or b"", 0)
+        return self._owners.setdefault(record.key, number)

@@ -23,7 +23,7 @@ from stream.adversary.page import page_of
 from stream.adversary.report import tell
 from stream.adversary.result import pseudonym_of
 from stream.adversary.serve import exposition
-from stream.adversary.watcher import PartitionWatch, refuse_unless_followed
+from stream.adversary.watcher import PartitionWatch, SegmentsWatch, refuse_unless_followed
 from stream.attack.bounds import Evidence
 from stream.attack.scores import Limits, Scores
 from stream.audit.book import STEP, USER, new_desk
@@ -266,11 +266,11 @@ def test_beyond_the_bound_is_said_with_status_1(finished: Run) -> None:
 
 def test_truths_that_were_used_are_forgotten(finished: Run) -> None:
     truth = truth_of(finished)
-    watch = PartitionWatch(adversary_of(finished), Facts(truth, use_up=True))
+    watch = SegmentsWatch((adversary_of(finished),), Facts(truth, use_up=True))
     for start in range(0, len(finished.released()), 50):
         watch.take(finished.released()[start : start + 50])
     assert not truth.by_id
-    assert watch.scores.right == watched(finished).watched.scores.right
+    assert watch.parts[0].scores.right == watched(finished).watched.scores.right
 
 
 def test_scores_of_partitions_add_up() -> None:
