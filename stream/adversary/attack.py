@@ -14,7 +14,7 @@ from stream.adversary.hindsight import Hindsight, look_back
 from stream.adversary.result import Result
 from stream.adversary.streams import reidentify
 from stream.adversary.truth import RawValues, require_topic_id
-from stream.adversary.watcher import Adversary, SegmentsWatch, refuse_unless_followed
+from stream.adversary.watcher import Adversary, SegmentsWatch
 from stream.audit.amounts import UNBOUNDED
 from stream.audit.public import Public
 from stream.audit.records import Record
@@ -58,7 +58,6 @@ class Task:
 async def attack(task: Task, topics: Topics, progress: Progress) -> Result:
     """Read the released topic from its beginning to what is its end now."""
     public, began = task.public, time.monotonic()
-    refuse_unless_followed(public)
     partitions = await topics.partitions(public.released_topic)
     if not partitions:
         raise CannotAudit(
@@ -94,7 +93,6 @@ async def raw_values(task: Task, topics: Topics, partition: int, progress: Progr
 
 def attack_export(task: Task, partitions: Mapping[int, Sequence[Record]], progress: Progress) -> Result:
     """The same over records from a file."""
-    refuse_unless_followed(task.public)
     began, watches = time.monotonic(), []
     for _, records in sorted(partitions.items()):
         watched = SegmentsWatch(task.readers, Facts(task.truth, task.side), keeping=task.keeps_events)
@@ -124,6 +122,7 @@ def result_of(task: Task, partitions: Sequence[SegmentsWatch]) -> Result:
         keys=[key for watched in watches for key in watched.keys],
         lost=sum(watched.lost for watched in watches),
         unusable=sum(watched.unusable for watched in watches),
+        waiting=sum(watched.waiting for watched in watches),
         reads_by_the_model=task.readers[0].is_the_model_reader,
         facts=len(task.side),
         hindsight=hindsight,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -23,6 +24,7 @@ from stream.errors import CannotAudit
 
 _KEYS: Final = frozenset({"user", "step", "partition", "offset", "value"})
 _LARGEST: Final = 1 << 62
+_MOST_UNASKED: Final = 1 << 20
 TRUTH, KNOWN = 0, 1
 
 
@@ -42,6 +44,13 @@ class Known:
             if each == name:
                 return
 
+    def forget(self, names: Sequence[bytes]) -> None:
+        """Where releases wait for others, raw records before them are asked for later; of these the latest are kept."""
+        for name in names:
+            self.by_id.pop(name, None)
+        for name in list(islice(self.by_id, max(0, len(self.by_id) - _MOST_UNASKED))):
+            del self.by_id[name]
+
     def __len__(self) -> int:
         return len(self.by_step) + len(self.by_id)
 
@@ -53,7 +62,8 @@ class Known:
 @dataclass
 class Facts:
     """Both kinds; `about` answers for a block of events, -1 where nothing is known. With `use_up` a truth that has been
-    asked for may be forgotten, and so may every one that was entered before it: its event was not released.
+    asked for may be forgotten; so may, where releases come in the order of their raw records, every one that was
+    entered before it: its event was not released.
     """
 
     truth: Known = field(default_factory=Known)
@@ -68,10 +78,13 @@ class Facts:
                 found[:, column] = [known.of(users[user], step, bytes(name)) for (user, step), name in names]
         return found
 
-    def asked_up_to(self, name: bytes) -> None:
-        """All of a block has been asked for, and this was its last release."""
-        if self.use_up:
-            self.truth.forget_up_to(name)
+    def asked(self, names: Sequence[bytes], *, in_order: bool) -> None:
+        """All of a block has been asked for: these releases, which come in the order of their raw records or not."""
+        if self.use_up and names:
+            if in_order:
+                self.truth.forget_up_to(names[-1])
+            else:
+                self.truth.forget(names)
 
 
 @dataclass(frozen=True)

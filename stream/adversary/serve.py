@@ -19,7 +19,7 @@ from stream.adversary.attack import Task, result_of
 from stream.adversary.facts import Facts
 from stream.adversary.result import Result
 from stream.adversary.truth import RawValues, require_topic_id
-from stream.adversary.watcher import SegmentsWatch, refuse_unless_followed
+from stream.adversary.watcher import SegmentsWatch
 from stream.attack.scores import HEARD_U, SCORED_U
 from stream.audit.records import Record
 from stream.audit.world import Bounds
@@ -43,8 +43,9 @@ def exposition(result: Result | None, floor: int, *, up: bool = True) -> str:
 def _families(result: Result, floor: int) -> Iterator[tuple[str, str, str, Sequence[Sample]]]:
     scores, users = result.scores, result.scores.users
     heard, scored = int((users[:, HEARD_U] > 0).sum()), int((users[:, SCORED_U] > 0).sum())
-    bound = [("", scores.limits.reader)] if math.isfinite(scores.limits.reader) else []
-    yield "bound_nats", "gauge", "By how much a release may move a value for this reader, as a logarithm.", bound
+    unit = f'{{per="{scores.unit.name}"}}'
+    bound = [(unit, scores.limits.reader)] if math.isfinite(scores.limits.reader) else []
+    yield "bound_nats", "gauge", "By how much an event, or a window, may move a value for this reader.", bound
     yield (
         "users",
         "gauge",
@@ -53,7 +54,12 @@ def _families(result: Result, floor: int) -> Iterator[tuple[str, str, str, Seque
     )
     if heard >= floor:
         yield "releases_total", "counter", "Releases read.", [("", scores.released)]
-        yield "releases_beyond_total", "counter", "Releases that moved a value beyond the bound.", [("", scores.beyond)]
+        yield (
+            "releases_beyond_total",
+            "counter",
+            "Releases of values moved beyond the bound.",
+            [("", scores.beyond)],
+        )
         over = float(result.beyond_the_ledger > 0)
         yield "ledger_exceeded", "gauge", "1 where a user was told more than the ledger's account.", [("", over)]
         means = [('{knows="releases"}', scores.mean("sure")), ('{knows="model"}', scores.mean("blind"))]
@@ -126,7 +132,6 @@ class Follower:
     async def look(self) -> Result | None:
         """All that has come since the last look; None while there is no partition."""
         public = self.task.public
-        refuse_unless_followed(public)
         for partition in await self.topics.partitions(public.released_topic):
             # What is released by now has its raw record by now.
             end = (await self.topics.bounds(public.released_topic, partition)).stable

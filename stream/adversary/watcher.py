@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from stream.adversary.facts import Facts
-from stream.attack.scores import Limits, Scores
-from stream.attack.watch import GONE, KIND, NONE, SEEN, grown_mind, new_mind, new_slate, watch
+from stream.adversary.listeners import listener_to
+from stream.attack.mind import GONE
+from stream.attack.scores import Limits, Scores, Unit
+from stream.attack.watch import KIND, NONE
 from stream.audit.amounts import Integers
 from stream.audit.book import (
     BEYOND_EPSILON,
@@ -23,15 +25,12 @@ from stream.audit.book import (
     TOP_K,
     UPPER,
     USER,
-    events_of,
-    grown,
-    new_book,
-    new_desk,
-    new_verdicts,
 )
+from stream.audit.exact import MOST_NUMBERS
 from stream.audit.law import Law
 from stream.audit.public import Public
 from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader, Record, is_id
+from stream.audit.windows import rows_of
 from stream.errors import CannotAudit
 from stream.names import HEADER_MODEL, HEADER_RELEASE_ID
 
@@ -59,22 +58,37 @@ class Adversary:
         rules = self.public.rules
         epsilon = rules.epsilon / 2**40
         if rules.mechanism in BEYOND_EPSILON:
-            channel = float("inf") if rules.mechanism == PUBLISHED else 2 * epsilon
-            return Limits(channel, channel)
+            both = float("inf") if rules.mechanism == PUBLISHED else 2 * epsilon
+            return Limits(both, both, both, both)
         same = self.is_the_model_reader or rules.mechanism in LOCALLY_PRIVATE
         if rules.levels.shape[0]:  # upwards the last of them, downwards epsilon; two rows differ by both together
             upper = int(rules.levels[-1]) / 2**40
-            return Limits(upper if same else epsilon + upper, upper)
-        return Limits(epsilon if same else 2 * epsilon, epsilon)
+            across = epsilon + upper
+            return Limits(upper, epsilon, upper, epsilon) if same else Limits(across, across, upper, epsilon)
+        reader = epsilon if same else 2 * epsilon
+        return Limits(reader, reader, epsilon, epsilon)
 
 
-def refuse_unless_followed(public: Public) -> None:
-    if public.windows is not None:
+def unit_of(public: Public) -> Unit:
+    """What epsilon is promised of."""
+    if public.windows is None:
+        return Unit("event", 1)
+    cut = public.windows.cut
+    return Unit("window", cut.events, shown_together=not cut.natural)
+
+
+def refuse_unless_followed(reader: Adversary) -> None:
+    """Windows through one channel are looked at sequence by sequence, each with a law over states of its own."""
+    windows = reader.public.windows
+    if windows is None or not windows.cut.dual:
+        return
+    sequences, states = reader.public.symbols**windows.cut.events, reader.law.start.shape[0]
+    if sequences * states > MOST_NUMBERS:
         raise CannotAudit(
-            "The adversary does not read windows.",
-            where="settings, window",
-            why="values of a window are released under one channel for all of them; single releases are read so far",
-            fix="ask `sottovoce audit` what windows tell; leave `window` out where an adversary is to be watched",
+            "The adversary's model is too large for these windows.",
+            where="option --model",
+            why=f"{sequences:,} sequences times {states:,} states are more than {MOST_NUMBERS:,}",
+            fix="give a model with fewer states, or leave the option out",
         )
 
 
@@ -89,47 +103,30 @@ class PartitionWatch:
     kept: list[Integers] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        public, law = self.adversary.public, self.adversary.law
+        public = self.adversary.public
         self._reader = Reader(public.form)
-        self._desk = new_desk(public.states, public.symbols, public.distance)
-        self._book = new_book(0, public.states, public.listed, public.rules.sliding)
-        self._mind = new_mind(0, law.start.shape[0])
-        self._slate = new_slate(law.start.shape[0], public.symbols)
-        self.scores = Scores(self.adversary.limits)
+        self._listener = listener_to(public, self.adversary.law)
+        self.scores = Scores(self.adversary.limits, unit_of(public))
 
     def take(self, records: Sequence[Record]) -> None:
-        public = self.adversary.public
         parsed = self._reader.read(records)
         fine = parsed.form & (UNUSABLE | OTHER_POLICY | OTHER_MODEL) == 0
         self.unusable += int((~fine).sum())
         self._make_room()
-        which = np.flatnonzero(fine)
-        events = events_of(*(column[which] for column in parsed[:5]))
-        facts = self.facts.about(list(self._reader.users), events[:, [USER, STEP]], parsed.id[which])
-        seen = np.zeros((which.shape[0], SEEN))
-        watch(
-            public.rules,
-            public.law,
-            self._desk,
-            self._book,
-            self.adversary.law,
-            self._mind,
-            self._slate,
-            events,
-            facts,
-            new_verdicts(which.shape[0]),
-            seen,
-        )
+        rows = rows_of(parsed, np.flatnonzero(fine))
+        facts = self.facts.about(list(self._reader.users), rows.events[:, [USER, STEP]], rows.ids)
+        events, facts, seen = self._listener.take(rows, facts)
         self.scores.add(events[:, USER], seen, facts[:, 0])
         if self.keeping:
             followed = seen[:, KIND] != NONE
-            self.kept.append(np.concatenate([events[:, : OUTCOME + 1], facts], axis=1)[followed])
+            parts = [events[:, : OUTCOME + 1], facts, events[:, OUTCOME + 1 :]]
+            self.kept.append(np.concatenate(parts, axis=1)[followed])
 
     def _make_room(self) -> None:
         users = len(self._reader.users)
-        if users > self._book.users.shape[0]:
-            size = max(users, self._book.users.shape[0] * 3 // 2, 1024)
-            self._book, self._mind = grown(self._book, size), grown_mind(self._mind, size)
+        if users > self._listener.book.users.shape[0]:
+            size = max(users, self._listener.book.users.shape[0] * 3 // 2, 1024)
+            self._listener.make_room(size)
             self.scores.make_room(size)
 
     @property
@@ -139,12 +136,18 @@ class PartitionWatch:
     @property
     def lost(self) -> int:
         """Users who can no longer be followed."""
-        return int(self._mind.stands[: len(self._reader.users), GONE].sum())
+        return int(self._listener.mind.stands[: len(self._reader.users), GONE].sum())
+
+    @property
+    def waiting(self) -> int:
+        """Records whose window has not come to its end."""
+        return self._listener.waiting
 
     def accounts(self) -> Integers:
         """Of each user what all releases may have told by the ledger, in units: of the side that told more for a reader
         who knows the model, and of both together for everybody else."""
-        upper, lower = (self._book.column(side)[: len(self._reader.users)] for side in (UPPER, LOWER))
+        book = self._listener.book
+        upper, lower = (book.column(side)[: len(self._reader.users)] for side in (UPPER, LOWER))
         if self.adversary.is_the_model_reader:
             return np.maximum(upper, lower)
         return np.asarray(np.minimum(upper, 2**61) + np.minimum(lower, 2**61))
@@ -171,10 +174,9 @@ class SegmentsWatch:
             for part, own in zip(self.parts, divided, strict=True):
                 if own:
                     part.take(own)
-        named = (value for record in reversed(records) for name, value in record.headers if name == HEADER_RELEASE_ID)
-        last = next((value for value in named if is_id(value)), None)
-        if last is not None:
-            self._facts.asked_up_to(unhexlify(last))
+        named = [value for record in records for name, value in record.headers if name == HEADER_RELEASE_ID]
+        asked = [unhexlify(value) for value in named if is_id(value)]
+        self._facts.asked(asked, in_order=self.parts[0].adversary.public.windows is None)
 
     def _owner(self, record: Record) -> int:
         """What names no model of the pipeline is read, and refused, by the model of its user, or by the first."""

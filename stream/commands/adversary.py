@@ -75,6 +75,7 @@ def prepared(config: Path, options: Options) -> tuple[Settings, Task]:
     """The settings, and the task without facts."""
     refuse_together(options)
     settings = load_settings(config)
+    refuse_to_look_back(settings, options)
     if options.brokers:
         kafka = settings.kafka.model_copy(update={"brokers": tuple(options.brokers)})
         settings = settings.model_copy(update={"kafka": kafka})
@@ -95,17 +96,29 @@ def prepared(config: Path, options: Options) -> tuple[Settings, Task]:
     )
 
 
+def refuse_to_look_back(settings: Settings, options: Options) -> None:
+    if options.smooth and settings.window is not None:
+        raise CannotAudit(
+            "The adversary does not look back upon windows.",
+            where="option --smooth",
+            why="what later windows say about earlier ones is worked out for single releases only",
+            fix="leave the option out: within a window all that it tells about each value is used anyway",
+        )
+
+
 def readers_of(settings: Settings, models: Sequence[Model], own: Model | None = None) -> tuple[Adversary, ...]:
     """A reader for each model that serves. One who believes a model of his own believes it of everybody, whatever the
     segment; he is the reader that epsilon is about if it is the pipeline's, for everybody.
     """
     segments = segments_of(settings, models)
     publics = (public_of(settings, models[0]),) if segments is None else segments.publics
-    refuse_unless_followed(publics[0])
     if own is None:
         return tuple(Adversary(public, public.law, is_the_model_reader=True) for public in publics)
     law, same = law_of(own.chain), {model.digest for model in models} == {own.digest}
-    return tuple(Adversary(public, law, is_the_model_reader=same) for public in publics)
+    readers = tuple(Adversary(public, law, is_the_model_reader=same) for public in publics)
+    for reader in readers:
+        refuse_unless_followed(reader)
+    return readers
 
 
 def serve_command(config: Path, options: Options, host: str, port: int) -> int:
