@@ -37,7 +37,11 @@ _SOURCES = (
     "stream/engine/checksum.py",
     "stream/engine/decoding.py",
     "stream/audit/*.py",
-    "stream/attack/watch.py",
+    "stream/attack/mind.py",
+    "stream/attack/sequences.py",
+    "stream/attack/span.py",
+    "stream/attack/strangers.py",
+    "stream/attack/watch*.py",
     "stream/learning/*.py",
 )
 

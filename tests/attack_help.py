@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +20,11 @@ from stream.adversary.result import Result
 from stream.adversary.watcher import Adversary, PartitionWatch
 from stream.audit.amounts import Floats, Integers
 from stream.audit.law import law_of
+from stream.audit.records import Record
 from stream.audit.rows import release_id
+from stream.audit.world import Bounds
+from stream.commands.adversary import readers_of
+from stream.errors import CannotAudit
 
 
 def longer_memory(symbols: int, seed: int) -> Model:
@@ -50,7 +56,8 @@ def truth_of(finished: Run, partition: int = 0) -> Known:
         except orjson.JSONDecodeError:
             continue
         index = public.form.alphabet.index_of(value)
-        assert index is not None
+        if index is None:
+            continue
         found.by_id[release_id(TOPIC_ID.bytes, partition, one.offset, public.fingerprint)] = index
     return found
 
@@ -76,12 +83,45 @@ def watched(finished: Run, own: Model | None = None, side: Known | None = None, 
 
 
 def attacked(finished: Run, own: Model | None = None, **task: Any) -> Result:
-    """All partitions, as from a file."""
-    reader = adversary_of(finished, own)
+    """All partitions, as from a file; every user by the model of his segment, or by the reader's own."""
+    readers = readers_of(finished.settings, models_of(finished), own)
     truth = Known()
     for partition in range(len(finished.topics.logs[finished.settings.kafka.released_topic])):
         truth.by_id.update(truth_of(finished, partition).by_id)
-    naming = Naming(reader.public.fingerprint, TOPIC_ID.bytes)
-    given = {"truth": truth, **task}
+    naming = Naming(readers[0].public.fingerprint, TOPIC_ID.bytes)
+    asked = Task("phones", "phones.raw", readers, naming, **{"truth": truth, **task})
     partitions = dict(enumerate(finished.topics.logs[finished.settings.kafka.released_topic]))
-    return attack_export(Task("phones", "phones.raw", reader, naming, **given), partitions, lambda doing, records: None)
+    return attack_export(asked, partitions, lambda doing, records: None)
+
+
+def models_of(finished: Run) -> list[Model]:
+    return [finished.model, *getattr(finished, "others", ())]
+
+
+@dataclass
+class Growing:
+    """The topics of a finished run, of which so many records of a partition can be seen; one look may break off."""
+
+    finished: Run
+    seen: int = 0
+    breaks: list[int] = field(default_factory=list)
+
+    async def partitions(self, topic: str) -> Sequence[int]:
+        return range(2)
+
+    async def bounds(self, topic: str, partition: int) -> Bounds:
+        log = self.finished.topics.logs[topic][partition]
+        end = log[-1].offset + 1 if topic.endswith(".raw") else log[min(self.seen, len(log)) - 1].offset + 1
+        return Bounds(0, end, end)
+
+    async def read(
+        self, topic: str, partition: int, until: int, *, committed: bool, first: int = 0
+    ) -> AsyncIterator[Sequence[Record]]:
+        ours = [one for one in self.finished.topics.logs[topic][partition] if first <= one.offset < until]
+        for start in range(0, len(ours), 70):
+            if self.breaks and topic.endswith(".released"):
+                self.breaks[0] -= 1
+                if self.breaks[0] < 0:
+                    self.breaks.pop(0)
+                    raise CannotAudit("The brokers did not answer.")
+            yield ours[start : start + 70]

@@ -14,8 +14,9 @@ from stream.adversary.hindsight import Hindsight, look_back
 from stream.adversary.result import Result
 from stream.adversary.streams import reidentify
 from stream.adversary.truth import RawValues, require_topic_id
-from stream.adversary.watcher import Adversary, PartitionWatch, refuse_unless_followed
+from stream.adversary.watcher import Adversary, SegmentsWatch
 from stream.audit.amounts import UNBOUNDED
+from stream.audit.public import Public
 from stream.audit.records import Record
 from stream.audit.world import Topics
 from stream.errors import CannotAudit
@@ -30,11 +31,13 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be attacked, and what the adversary is given. With `raw_truth` guesses are scored by the raw topic."""
+    """What is to be attacked, and what the adversary is given: a reader for each model that serves, usually one. With
+    `raw_truth` guesses are scored by the raw topic.
+    """
 
     pipeline: str
     raw_topic: str
-    adversary: Adversary
+    readers: tuple[Adversary, ...]
     naming: Naming
     truth: Known = field(default_factory=Known)
     side: Known = field(default_factory=Known)
@@ -43,14 +46,18 @@ class Task:
     reidentify: int = 0
 
     @property
+    def public(self) -> Public:
+        """What all segments have in common: topics, form, policy."""
+        return self.readers[0].public
+
+    @property
     def keeps_events(self) -> bool:
         return self.smooth or self.reidentify > 0
 
 
 async def attack(task: Task, topics: Topics, progress: Progress) -> Result:
     """Read the released topic from its beginning to what is its end now."""
-    public, began = task.adversary.public, time.monotonic()
-    refuse_unless_followed(public)
+    public, began = task.public, time.monotonic()
     partitions = await topics.partitions(public.released_topic)
     if not partitions:
         raise CannotAudit(
@@ -63,7 +70,7 @@ async def attack(task: Task, topics: Topics, progress: Progress) -> Result:
     for partition in partitions:
         end = (await topics.bounds(public.released_topic, partition)).stable
         truth = await raw_values(task, topics, partition, progress) if task.raw_truth else task.truth
-        watched = PartitionWatch(task.adversary, Facts(truth, task.side), keeping=task.keeps_events)
+        watched = SegmentsWatch(task.readers, Facts(truth, task.side), keeping=task.keeps_events)
         async for records in topics.read(public.released_topic, partition, end, committed=True):
             watched.take(records)
             progress("released records", len(records))
@@ -74,7 +81,7 @@ async def attack(task: Task, topics: Topics, progress: Progress) -> Result:
 
 
 async def raw_values(task: Task, topics: Topics, partition: int, progress: Progress) -> Known:
-    public = task.adversary.public
+    public = task.public
     require_topic_id(task.naming, public)
     raw = RawValues(public, task.naming, partition)
     end = (await topics.bounds(task.raw_topic, partition)).stable
@@ -86,10 +93,9 @@ async def raw_values(task: Task, topics: Topics, partition: int, progress: Progr
 
 def attack_export(task: Task, partitions: Mapping[int, Sequence[Record]], progress: Progress) -> Result:
     """The same over records from a file."""
-    refuse_unless_followed(task.adversary.public)
     began, watches = time.monotonic(), []
     for _, records in sorted(partitions.items()):
-        watched = PartitionWatch(task.adversary, Facts(task.truth, task.side), keeping=task.keeps_events)
+        watched = SegmentsWatch(task.readers, Facts(task.truth, task.side), keeping=task.keeps_events)
         for start in range(0, len(records), CHUNK):
             watched.take(records[start : start + CHUNK])
             progress("released records", len(records[start : start + CHUNK]))
@@ -97,7 +103,8 @@ def attack_export(task: Task, partitions: Mapping[int, Sequence[Record]], progre
     return replace(result_of(task, watches), seconds=time.monotonic() - began)
 
 
-def result_of(task: Task, watches: Sequence[PartitionWatch]) -> Result:
+def result_of(task: Task, partitions: Sequence[SegmentsWatch]) -> Result:
+    watches = [part for partition in partitions for part in partition.parts]
     scores = watches[0].scores.cut_to(len(watches[0].keys))
     for watched in watches[1:]:
         scores = scores.plus(watched.scores.cut_to(len(watched.keys)))
@@ -106,7 +113,7 @@ def result_of(task: Task, watches: Sequence[PartitionWatch]) -> Result:
     if task.smooth:
         hindsight, users = Hindsight(), 0
         for watched in watches:
-            hindsight.plus(look_back(task.adversary, watched.kept), users)
+            hindsight.plus(look_back(watched.adversary, watched.kept), users)
             users += len(watched.keys)
     return Result(
         pipeline=task.pipeline,
@@ -115,8 +122,9 @@ def result_of(task: Task, watches: Sequence[PartitionWatch]) -> Result:
         keys=[key for watched in watches for key in watched.keys],
         lost=sum(watched.lost for watched in watches),
         unusable=sum(watched.unusable for watched in watches),
-        reads_by_the_model=task.adversary.is_the_model_reader,
+        waiting=sum(watched.waiting for watched in watches),
+        reads_by_the_model=task.readers[0].is_the_model_reader,
         facts=len(task.side),
         hindsight=hindsight,
-        attempts=reidentify(watches, task.adversary.public.symbols, task.reidentify) if task.reidentify else {},
+        attempts=reidentify(watches, task.public.symbols, task.reidentify) if task.reidentify else {},
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -31,6 +32,7 @@ _TABLES: Final = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 _BY_STEP: Final = ("user", "step", "value")
 _BY_OFFSET: Final = ("partition", "offset", "value")
 _NUMBERS: Final = ("step", "partition", "offset")
+_MOST_UNASKED: Final = 1 << 20
 TRUTH, KNOWN = 0, 1
 
 
@@ -50,6 +52,13 @@ class Known:
             if each == name:
                 return
 
+    def forget(self, names: Sequence[bytes]) -> None:
+        """Where releases wait for others, raw records before them are asked for later; of these the latest are kept."""
+        for name in names:
+            self.by_id.pop(name, None)
+        for name in list(islice(self.by_id, max(0, len(self.by_id) - _MOST_UNASKED))):
+            del self.by_id[name]
+
     def __len__(self) -> int:
         return len(self.by_step) + len(self.by_id)
 
@@ -61,7 +70,8 @@ class Known:
 @dataclass
 class Facts:
     """Both kinds; `about` answers for a block of events, -1 where nothing is known. With `use_up` a truth that has been
-    asked for is forgotten, and so is every one that was entered before it: its event was not released.
+    asked for may be forgotten; so may, where releases come in the order of their raw records, every one that was
+    entered before it: its event was not released.
     """
 
     truth: Known = field(default_factory=Known)
@@ -74,9 +84,15 @@ class Facts:
             if known:
                 names = zip(events.tolist(), ids.tolist(), strict=True)
                 found[:, column] = [known.of(users[user], step, bytes(name)) for (user, step), name in names]
-        if self.use_up and ids.shape[0]:
-            self.truth.forget_up_to(bytes(ids[-1]))
         return found
+
+    def asked(self, names: Sequence[bytes], *, in_order: bool) -> None:
+        """All of a block has been asked for: these releases, which come in the order of their raw records or not."""
+        if self.use_up and names:
+            if in_order:
+                self.truth.forget_up_to(names[-1])
+            else:
+                self.truth.forget(names)
 
 
 @dataclass(frozen=True)

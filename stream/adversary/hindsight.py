@@ -83,7 +83,7 @@ def beliefs_about(adversary: Adversary, events: Integers) -> tuple[Beliefs, Beli
     table = np.ascontiguousarray(events[:, : OUTCOME + 1])
     table[:, USER] = 0
     desk = new_desk(public.states, public.symbols, public.distance)
-    book, verdicts = new_book(1, public.states, public.listed), new_verdicts(table.shape[0])
+    book, verdicts = new_book(1, public.states, public.listed, public.rules.sliding), new_verdicts(table.shape[0])
     if not write_columns(public.rules, public.law, desk, book, table, verdicts, columns):
         return None
     known = {int(step) - 1: int(value) for step, value in events[:, [STEP, KNOWN_AT]] if value >= 0}

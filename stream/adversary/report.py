@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from stream.adversary.result import Result
+from stream.attack.scores import Limits
 
 _WIDTH = 40
 _QUANTILES = {
@@ -42,8 +44,13 @@ def tell(result: Result, console: Console, exposed: list[tuple[str, float, float
 def lines(result: Result) -> Iterator[tuple[str, str]]:
     """Name and text of each figure, for the terminal and the page."""
     scores, found = result.scores, result.as_json()
-    guesses, beliefs, bound = found["guesses"], found["beliefs"], found["bound"]
+    beliefs = found["beliefs"]
+    unit = scores.unit
     yield "the adversary", found["reader"]
+    yield (
+        "epsilon is promised of",
+        "each event" if unit.name == "event" else f"each window of up to {unit.events}",
+    )
     yield "releases read", f"{scores.released:,} of {len(result.keys):,} users; {scores.silent:,} told nothing"
     if result.facts:
         yield "known beforehand", f"{scores.given:,} values; {result.facts:,} facts were given"
@@ -54,21 +61,9 @@ def lines(result: Result) -> Iterator[tuple[str, str]]:
             "left out",
             f"{result.lost:,} users who cannot be followed, {result.unusable:,} records that do not belong",
         )
-    if scores.scored:
-        low, high = guesses["right_interval"]
-        yield (
-            "guesses right",
-            f"{share(guesses['right'])} of {scores.scored:,} (99.9 %: {share(low)} to {share(high)})",
-        )
-        yield "right before this release", share(guesses["right_before_this_release"])
-        yield "right without any release", share(guesses["right_without_any_release"])
-        yield "right at most, by epsilon", f"{share(guesses['allowed'])} of guesses like these"
-        if guesses["right_in_hindsight"] is not None:
-            yield "right in hindsight", f"{share(guesses['right_in_hindsight'])}; epsilon sets it no ceiling"
-        yield "evidence against the bound", f"10^{bound['log10_evidence_against']:.1f}, of 10^3 needed"
-        yield "calibration error", share(scores.calibration_error)
-    else:
-        yield "guesses right", "not known: no truth was given (--truth FILE, --raw)"
+    if result.waiting:
+        yield "in windows that go on", f"{result.waiting:,} records"
+    yield from _guesses(result, found)
     if scores.released:
         yield "how sure", f"{share(beliefs['sure'])}; without any release {share(beliefs['sure_without_any_release'])}"
         if beliefs["sure_in_hindsight"] is not None:
@@ -76,8 +71,8 @@ def lines(result: Result) -> Iterator[tuple[str, str]]:
         yield "how sure at most, by epsilon", f"{share(beliefs['sure_at_most'])} without hindsight"
         yield "learnt of a value, mean", f"{nats(beliefs['mean_gain_nats'])} nats"
     yield (
-        "one release moved a value by",
-        f"{nats(scores.largest)} nats at most; {nats(scores.limits.reader)} allowed, {scores.beyond:,} beyond",
+        f"one {unit.moment} moved a value by",
+        f"{nats(scores.largest)} nats at most; {allowed_of(scores.limits)} allowed, {scores.beyond:,} beyond",
     )
     yield "beyond the ledger", f"{result.beyond_the_ledger:,} users"
     for name, amounts in (result.gains() or {}).items():
@@ -87,6 +82,32 @@ def lines(result: Result) -> Iterator[tuple[str, str]]:
             low, high = each.interval
             text = f"{share(each.rate)} of {each.pieces} pieces ({share(low)} to {share(high)}, 99 %); by chance "
             yield f"{stream}: whose, {name}", text + share(each.chance)
+
+
+def _guesses(result: Result, found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    scores, unit, guesses, bound = result.scores, result.scores.unit, found["guesses"], found["bound"]
+    if scores.scored:
+        low, high = guesses["right_interval"]
+        yield (
+            "guesses right",
+            f"{share(guesses['right'])} of {scores.scored:,} (99.9 %: {share(low)} to {share(high)})",
+        )
+        yield f"right before this {unit.moment}", share(guesses["right_before_this_release"])
+        yield "right without any release", share(guesses["right_without_any_release"])
+        how = " (measured by windows of strangers)" if scores.measured else ""
+        yield "right at most, by epsilon", f"{share(guesses['allowed'])} of guesses like these{how}"
+        if guesses["right_in_hindsight"] is not None:
+            yield "right in hindsight", f"{share(guesses['right_in_hindsight'])}; epsilon sets it no ceiling"
+        yield "evidence against the bound", f"10^{bound['log10_evidence_against']:.1f}, of 10^3 needed"
+        yield "calibration error", share(scores.calibration_error)
+    else:
+        yield "guesses right", "not known: no truth was given (--truth FILE, --raw)"
+
+
+def allowed_of(limits: Limits) -> str:
+    if limits.up == limits.down:
+        return nats(limits.up)
+    return f"{nats(limits.up)} upwards and {nats(limits.down)} downwards"
 
 
 def calibration_plot(result: Result) -> Iterator[str]:

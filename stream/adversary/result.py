@@ -28,6 +28,7 @@ class Result:
     keys: list[bytes] = field(repr=False)
     lost: int
     unusable: int
+    waiting: int
     reads_by_the_model: bool
     facts: int = 0
     hindsight: Hindsight | None = None
@@ -93,6 +94,7 @@ class Result:
                 "facts_given": self.facts,
                 "contradict_the_model": scores.refuted,
                 "unusable": self.unusable,
+                "in_windows_that_go_on": self.waiting,
             },
             "users": {"seen": len(self.keys), "not_followed": self.lost},
             "guesses": self._guesses(),
@@ -138,6 +140,9 @@ class Result:
         users, right, allowed = self.scores.one_each
         return {
             "nats": self.scores.limits.reader,
+            "nats_downwards": self.scores.limits.down,
+            "per": self.scores.unit.name,
+            "events_at_most": self.scores.unit.events,
             "largest_nats": self.scores.largest,
             "releases_beyond": self.scores.beyond,
             "users_beyond_the_ledger": self.beyond_the_ledger,

@@ -19,7 +19,7 @@ from stream.adversary.attack import Task, result_of
 from stream.adversary.facts import Facts
 from stream.adversary.result import Result
 from stream.adversary.truth import RawValues, require_topic_id
-from stream.adversary.watcher import PartitionWatch, refuse_unless_followed
+from stream.adversary.watcher import SegmentsWatch
 from stream.attack.scores import HEARD_U, SCORED_U
 from stream.audit.records import Record
 from stream.audit.world import Bounds
@@ -43,8 +43,9 @@ def exposition(result: Result | None, floor: int, *, up: bool = True) -> str:
 def _families(result: Result, floor: int) -> Iterator[tuple[str, str, str, Sequence[Sample]]]:
     scores, users = result.scores, result.scores.users
     heard, scored = int((users[:, HEARD_U] > 0).sum()), int((users[:, SCORED_U] > 0).sum())
-    bound = [("", scores.limits.reader)] if math.isfinite(scores.limits.reader) else []
-    yield "bound_nats", "gauge", "By how much a release may move a value for this reader, as a logarithm.", bound
+    unit = f'{{per="{scores.unit.name}"}}'
+    bound = [(unit, scores.limits.reader)] if math.isfinite(scores.limits.reader) else []
+    yield "bound_nats", "gauge", "By how much an event, or a window, may move a value for this reader.", bound
     yield (
         "users",
         "gauge",
@@ -53,7 +54,12 @@ def _families(result: Result, floor: int) -> Iterator[tuple[str, str, str, Seque
     )
     if heard >= floor:
         yield "releases_total", "counter", "Releases read.", [("", scores.released)]
-        yield "releases_beyond_total", "counter", "Releases that moved a value beyond the bound.", [("", scores.beyond)]
+        yield (
+            "releases_beyond_total",
+            "counter",
+            "Releases of values moved beyond the bound.",
+            [("", scores.beyond)],
+        )
         over = float(result.beyond_the_ledger > 0)
         yield "ledger_exceeded", "gauge", "1 where a user was told more than the ledger's account.", [("", over)]
         means = [('{knows="releases"}', scores.mean("sure")), ('{knows="model"}', scores.mean("blind"))]
@@ -124,14 +130,13 @@ class Follower:
 
     task: Task
     topics: ReadsOn
-    watches: dict[int, PartitionWatch] = field(default_factory=dict)
+    watches: dict[int, SegmentsWatch] = field(default_factory=dict)
     raw: dict[int, RawValues] = field(default_factory=dict)
     _next: dict[tuple[str, int], int] = field(default_factory=dict)
 
     async def look(self) -> Result | None:
         """All that has come since the last look; None while there is no partition."""
-        public = self.task.adversary.public
-        refuse_unless_followed(public)
+        public = self.task.public
         for partition in await self.topics.partitions(public.released_topic):
             # What is released by now has its raw record by now.
             end = (await self.topics.bounds(public.released_topic, partition)).stable
@@ -146,20 +151,20 @@ class Follower:
     async def _read_raw(self, partition: int) -> None:
         if not self.task.raw_truth:
             return
-        require_topic_id(self.task.naming, self.task.adversary.public)
+        require_topic_id(self.task.naming, self.task.public)
         topic = self.task.raw_topic
-        raw = self.raw.setdefault(partition, RawValues(self.task.adversary.public, self.task.naming, partition))
+        raw = self.raw.setdefault(partition, RawValues(self.task.public, self.task.naming, partition))
         end = (await self.topics.bounds(topic, partition)).stable
         at = self._next.get((topic, partition), 0)
         async for records in self.topics.read(topic, partition, end, committed=True, first=at):
             raw.take(records)
         self._next[topic, partition] = end
 
-    def _watch(self, partition: int) -> PartitionWatch:
+    def _watch(self, partition: int) -> SegmentsWatch:
         if partition not in self.watches:
             truth = self.raw[partition].known if self.task.raw_truth else self.task.truth
             facts = Facts(truth, self.task.side, use_up=self.task.raw_truth)
-            self.watches[partition] = PartitionWatch(self.task.adversary, facts)
+            self.watches[partition] = SegmentsWatch(self.task.readers, facts)
         return self.watches[partition]
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from binascii import unhexlify
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from stream.adversary.facts import Facts
-from stream.attack.scores import Limits, Scores
-from stream.attack.watch import GONE, KIND, NONE, SEEN, grown_mind, new_mind, new_slate, watch
+from stream.adversary.listeners import listener_to
+from stream.attack.mind import GONE
+from stream.attack.scores import Limits, Scores, Unit
+from stream.attack.watch import KIND, NONE
 from stream.audit.amounts import Integers
 from stream.audit.book import (
     BEYOND_EPSILON,
@@ -22,16 +25,14 @@ from stream.audit.book import (
     TOP_K,
     UPPER,
     USER,
-    events_of,
-    grown,
-    new_book,
-    new_desk,
-    new_verdicts,
 )
+from stream.audit.exact import MOST_NUMBERS
 from stream.audit.law import Law
 from stream.audit.public import Public
-from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader, Record
+from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader, Record, is_id
+from stream.audit.windows import rows_of
 from stream.errors import CannotAudit
+from stream.names import HEADER_MODEL, HEADER_RELEASE_ID
 
 TRUTH_AT, KNOWN_AT = OUTCOME + 1, OUTCOME + 2
 """Columns of the events that are kept, behind those of the auditor."""
@@ -48,26 +49,46 @@ class Adversary:
     is_the_model_reader: bool
 
     @property
+    def name(self) -> bytes:
+        """The pipeline's model, as released records bear it."""
+        return self.public.form.model
+
+    @property
     def limits(self) -> Limits:
         rules = self.public.rules
         epsilon = rules.epsilon / 2**40
         if rules.mechanism in BEYOND_EPSILON:
-            channel = float("inf") if rules.mechanism == PUBLISHED else 2 * epsilon
-            return Limits(channel, channel)
+            both = float("inf") if rules.mechanism == PUBLISHED else 2 * epsilon
+            return Limits(both, both, both, both)
         same = self.is_the_model_reader or rules.mechanism in LOCALLY_PRIVATE
         if rules.levels.shape[0]:  # upwards the last of them, downwards epsilon; two rows differ by both together
             upper = int(rules.levels[-1]) / 2**40
-            return Limits(upper if same else epsilon + upper, upper)
-        return Limits(epsilon if same else 2 * epsilon, epsilon)
+            across = epsilon + upper
+            return Limits(upper, epsilon, upper, epsilon) if same else Limits(across, across, upper, epsilon)
+        reader = epsilon if same else 2 * epsilon
+        return Limits(reader, reader, epsilon, epsilon)
 
 
-def refuse_unless_followed(public: Public) -> None:
-    if public.windows is not None:
+def unit_of(public: Public) -> Unit:
+    """What epsilon is promised of."""
+    if public.windows is None:
+        return Unit("event", 1)
+    cut = public.windows.cut
+    return Unit("window", cut.events, shown_together=not cut.natural)
+
+
+def refuse_unless_followed(reader: Adversary) -> None:
+    """Windows through one channel are looked at sequence by sequence, each with a law over states of its own."""
+    windows = reader.public.windows
+    if windows is None or not windows.cut.dual:
+        return
+    sequences, states = reader.public.symbols**windows.cut.events, reader.law.start.shape[0]
+    if sequences * states > MOST_NUMBERS:
         raise CannotAudit(
-            "The adversary does not read windows.",
-            where="settings, window",
-            why="values of a window are released under one channel for all of them; single releases are read so far",
-            fix="ask `sottovoce audit` what windows tell; leave `window` out where an adversary is to be watched",
+            "The adversary's model is too large for these windows.",
+            where="option --model",
+            why=f"{sequences:,} sequences times {states:,} states are more than {MOST_NUMBERS:,}",
+            fix="give a model with fewer states, or leave the option out",
         )
 
 
@@ -82,47 +103,30 @@ class PartitionWatch:
     kept: list[Integers] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        public, law = self.adversary.public, self.adversary.law
+        public = self.adversary.public
         self._reader = Reader(public.form)
-        self._desk = new_desk(public.states, public.symbols, public.distance)
-        self._book = new_book(0, public.states, public.listed)
-        self._mind = new_mind(0, law.start.shape[0])
-        self._slate = new_slate(law.start.shape[0], public.symbols)
-        self.scores = Scores(self.adversary.limits)
+        self._listener = listener_to(public, self.adversary.law)
+        self.scores = Scores(self.adversary.limits, unit_of(public))
 
     def take(self, records: Sequence[Record]) -> None:
-        public = self.adversary.public
         parsed = self._reader.read(records)
         fine = parsed.form & (UNUSABLE | OTHER_POLICY | OTHER_MODEL) == 0
         self.unusable += int((~fine).sum())
         self._make_room()
-        which = np.flatnonzero(fine)
-        events = events_of(*(column[which] for column in parsed[:5]))
-        facts = self.facts.about(list(self._reader.users), events[:, [USER, STEP]], parsed.id[which])
-        seen = np.zeros((which.shape[0], SEEN))
-        watch(
-            public.rules,
-            public.law,
-            self._desk,
-            self._book,
-            self.adversary.law,
-            self._mind,
-            self._slate,
-            events,
-            facts,
-            new_verdicts(which.shape[0]),
-            seen,
-        )
+        rows = rows_of(parsed, np.flatnonzero(fine))
+        facts = self.facts.about(list(self._reader.users), rows.events[:, [USER, STEP]], rows.ids)
+        events, facts, seen = self._listener.take(rows, facts)
         self.scores.add(events[:, USER], seen, facts[:, 0])
         if self.keeping:
             followed = seen[:, KIND] != NONE
-            self.kept.append(np.concatenate([events[:, : OUTCOME + 1], facts], axis=1)[followed])
+            parts = [events[:, : OUTCOME + 1], facts, events[:, OUTCOME + 1 :]]
+            self.kept.append(np.concatenate(parts, axis=1)[followed])
 
     def _make_room(self) -> None:
         users = len(self._reader.users)
-        if users > self._book.users.shape[0]:
-            size = max(users, self._book.users.shape[0] * 3 // 2, 1024)
-            self._book, self._mind = grown(self._book, size), grown_mind(self._mind, size)
+        if users > self._listener.book.users.shape[0]:
+            size = max(users, self._listener.book.users.shape[0] * 3 // 2, 1024)
+            self._listener.make_room(size)
             self.scores.make_room(size)
 
     @property
@@ -132,12 +136,52 @@ class PartitionWatch:
     @property
     def lost(self) -> int:
         """Users who can no longer be followed."""
-        return int(self._mind.stands[: len(self._reader.users), GONE].sum())
+        return int(self._listener.mind.stands[: len(self._reader.users), GONE].sum())
+
+    @property
+    def waiting(self) -> int:
+        """Records whose window has not come to its end."""
+        return self._listener.waiting
 
     def accounts(self) -> Integers:
         """Of each user what all releases may have told by the ledger, in units: of the side that told more for a reader
         who knows the model, and of both together for everybody else."""
-        upper, lower = (self._book.column(side)[: len(self._reader.users)] for side in (UPPER, LOWER))
+        book = self._listener.book
+        upper, lower = (book.column(side)[: len(self._reader.users)] for side in (UPPER, LOWER))
         if self.adversary.is_the_model_reader:
             return np.maximum(upper, lower)
         return np.asarray(np.minimum(upper, 2**61) + np.minimum(lower, 2**61))
+
+
+class SegmentsWatch:
+    """One partition of a pipeline in which several models serve: each user is read by the model that his first record
+    names. A later record that names another one cannot be followed, and its user is left out from there on.
+    """
+
+    def __init__(self, readers: Sequence[Adversary], facts: Facts, *, keeping: bool = False) -> None:
+        self.parts = [PartitionWatch(reader, facts, keeping) for reader in readers]
+        self._numbers = {reader.name: number for number, reader in enumerate(readers)}
+        self._owners: dict[bytes, int] = {}
+        self._facts = facts
+
+    def take(self, records: Sequence[Record]) -> None:
+        if len(self.parts) == 1:
+            self.parts[0].take(records)
+        else:
+            divided: list[list[Record]] = [[] for _ in self.parts]
+            for record in records:
+                divided[self._owner(record)].append(record)
+            for part, own in zip(self.parts, divided, strict=True):
+                if own:
+                    part.take(own)
+        named = [value for record in records for name, value in record.headers if name == HEADER_RELEASE_ID]
+        asked = [unhexlify(value) for value in named if is_id(value)]
+        self._facts.asked(asked, in_order=self.parts[0].adversary.public.windows is None)
+
+    def _owner(self, record: Record) -> int:
+        """What names no model of the pipeline is read, and refused, by the model of its user, or by the first."""
+        named = next((value for name, value in record.headers if name == HEADER_MODEL), b"")
+        number = self._numbers.get(named)
+        if not record.key or number is None:
+            return self._owners.get(record.key or b"", 0)
+        return self._owners.setdefault(record.key, number)

@@ -15,15 +15,24 @@ CONFIDENCE: Final = 0.999
 ENOUGH: Final = 1 / (1 - CONFIDENCE)
 """Evidence above this speaks against the bound: under the bound it comes up with a chance of at most 0.001."""
 _TILTS: Final = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0])
+_STAKES: Final = np.array([0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.9])
 
 
-def ceiling_of(chance: Floats, nats: float) -> Floats:
-    """The most that an event of this chance can become when nothing becomes more than e^nats times as likely or
-    unlikely: neither it nor its contrary."""
-    if math.isinf(nats):
-        return np.ones(chance.shape)
-    grown, kept = chance * math.exp(nats), 1.0 - math.exp(-nats) * (1.0 - chance)
-    return np.clip(np.minimum(grown, kept), 0.0, 1.0)
+def ceiling_of(chance: Floats, up: float | Floats, down: float | Floats | None = None) -> Floats:
+    """The most that an event of this chance can become when nothing becomes more than e^up times as likely, nor more
+    than e^down times less (by default as much): neither it nor its contrary."""
+    down = up if down is None else down
+    with np.errstate(invalid="ignore"):
+        grown = np.where(np.isinf(up), 1.0, chance * np.exp(up))
+    kept = 1.0 - np.exp(-np.asarray(down)) * (1.0 - chance)
+    return np.asarray(np.clip(np.minimum(grown, kept), 0.0, 1.0), dtype=np.float64)
+
+
+def line_above(before: Floats, hit: Floats, up: float, down: float) -> Floats:
+    """The ceiling is the lower of two lines; of them the one that is lower at `before`, taken at `hit`. It lies above
+    the ceiling everywhere, and its mean over chances is its value at their mean."""
+    corner = -math.expm1(-down) / (math.exp(up) - math.exp(-down))
+    return np.where(before < corner, hit * math.exp(up), 1.0 - math.exp(-down) * (1.0 - hit))
 
 
 @dataclass
@@ -34,6 +43,12 @@ class Evidence:
     """
 
     capital: Floats = field(default_factory=lambda: np.zeros(_TILTS.shape[0]))
+
+    def add_measured(self, right: Floats, allowed: Floats, most: float) -> None:
+        """How many guesses were right, as a share, and an independent measurement of the share that the bound allows,
+        which never says more than `most`."""
+        for place, stake in enumerate(_STAKES):
+            self.capital[place] += float(np.log1p(stake / most * (right - allowed)).sum())
 
     def add(self, right: Floats, allowed: Floats) -> None:
         """Whether each guess was right, and the chance that the bound allowed it."""
@@ -79,6 +94,14 @@ def _crossing(rising: Callable[[float], float]) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if rising(middle) < 0.0 else (low, middle)
     return low
+
+
+def exceeds_measured(right: int, trials: int, chance_right: int, up: float, down: float) -> bool:
+    """The same where the chances are not known, but beside each trial one was made of a guess about nothing."""
+    if math.isinf(up):
+        return False
+    chance = np.array([interval_of(chance_right, trials)[1]])
+    return exceeds(right, trials, float(ceiling_of(chance, up, down)[0]))
 
 
 def exceeds(right: int, trials: int, allowed: float) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 import numpy as np
 
-from stream.attack.bounds import Evidence, ceiling_of, exceeds, interval_of
+from stream.attack.bounds import Evidence, ceiling_of, exceeds, exceeds_measured, interval_of, line_above
 from stream.attack.watch import (
     BEFORE,
     BEFORE_RIGHT,
@@ -24,8 +25,10 @@ from stream.attack.watch import (
     RELEASED,
     RIGHT,
     SILENT,
+    SPENT,
     SURE,
     UP,
+    WINDOW,
 )
 from stream.audit.amounts import Floats, Integers
 
@@ -40,11 +43,39 @@ SCORED_U, RIGHT_U, BLIND_U, HEARD_U, GAIN_U, FAR_U, FIRST_RIGHT, FIRST_ALLOWED =
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What is promised, in nats: of one release against the adversary as it is, and of the channel itself."""
+class Unit:
+    """What epsilon is promised of: an event, or a window of so many at most."""
 
-    reader: float
-    channel: float
+    name: str
+    events: int
+    shown_together: bool = False
+
+    @property
+    def moment(self) -> str:
+        """What tells something of it."""
+        return "release" if self.name == "event" else "window"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is promised of a unit, in nats: by how much it makes no value likelier, nor less likely, for the adversary
+    as it is; and the same of the channel itself."""
+
+    up: float
+    down: float
+    channel_up: float
+    channel_down: float
+
+    @property
+    def reader(self) -> float:
+        return max(self.up, self.down)
+
+    def on_a_path(self, spent: Floats) -> tuple[Floats, Floats]:
+        """What is left of the channel's for the true values of a window that has made them likelier by so much already;
+        NaN: by nobody knows how much."""
+        widest = self.channel_up + self.channel_down
+        unknown = np.isnan(spent)
+        return np.where(unknown, widest, self.channel_up - spent), np.where(unknown, widest, self.channel_down + spent)
 
 
 @dataclass
@@ -53,6 +84,7 @@ class Scores:
     beforehand are counted, and only with the truth at hand are guesses scored."""
 
     limits: Limits
+    unit: Unit = field(default_factory=lambda: Unit("event", 1))
     released: int = 0
     silent: int = 0
     given: int = 0
@@ -92,31 +124,51 @@ class Scores:
         self.before += float(seen[:, BEFORE].sum())
         self.blind += float(seen[:, BLIND].sum())
         self.gain += float(seen[:, GAIN].sum())
-        self.possible += float(ceiling_of(seen[:, BEFORE], self.limits.reader).sum())
+        self.possible += float(ceiling_of(seen[:, BEFORE], self.limits.up, self.limits.down).sum())
         moved = np.maximum(seen[:, UP], seen[:, DOWN])
         self.largest = max(self.largest, float(moved.max(initial=0.0)))
-        self.beyond += int((moved > self.limits.reader + ROUNDING).sum())
+        beyond = (seen[:, UP] > self.limits.up + ROUNDING) | (seen[:, DOWN] > self.limits.down + ROUNDING)
+        self.beyond += int(beyond.sum())
         np.add.at(self.users[:, HEARD_U], users, 1.0)
         np.add.at(self.users[:, GAIN_U], users, seen[:, GAIN])
         np.maximum.at(self.users[:, FAR_U], users, np.maximum(seen[:, FAR_UP], seen[:, FAR_DOWN]))
 
     def _score(self, users: Integers, seen: Floats) -> None:
-        right, allowed = seen[:, RIGHT], ceiling_of(seen[:, DUMMY], self.limits.channel)
+        right, limits = seen[:, RIGHT], self.limits
+        if self.measured:
+            allowed = line_above(seen[:, BEFORE], seen[:, DUMMY], limits.channel_up, limits.channel_down)
+            self._bet_on_windows(seen[:, WINDOW], right, allowed)
+        else:
+            allowed = ceiling_of(seen[:, DUMMY], *limits.on_a_path(seen[:, SPENT]))
+            self.evidence.add(right, allowed)
         self.scored += right.shape[0]
         self.right += int(right.sum())
         self.before_right += int(seen[:, BEFORE_RIGHT].sum())
         self.blind_right += int(seen[:, BLIND_RIGHT].sum())
         self.allowed += float(allowed.sum())
-        self.evidence.add(right, allowed)
         places = np.minimum((seen[:, SURE] * BINS).astype(np.int64), BINS - 1)
         for row, amount in enumerate((np.ones(right.shape[0]), seen[:, SURE], right)):
             np.add.at(self.bins[row], places, amount)
         first, at = np.unique(users, return_index=True)
         new = self.users[first, SCORED_U] == 0
         self.users[first[new], FIRST_RIGHT] = right[at[new]]
-        self.users[first[new], FIRST_ALLOWED] = allowed[at[new]]
+        self.users[first[new], FIRST_ALLOWED] = (seen[:, DUMMY] if self.measured else allowed)[at[new]]
         for column, amount in ((SCORED_U, np.ones(right.shape[0])), (RIGHT_U, right), (BLIND_U, seen[:, BLIND_RIGHT])):
             np.add.at(self.users[:, column], users, amount)
+
+    @property
+    def measured(self) -> bool:
+        """Whether what the bound allows is not known, but measured beside each window."""
+        return self.unit.shown_together
+
+    def _bet_on_windows(self, windows: Floats, right: Floats, allowed: Floats) -> None:
+        """One bet for each window: all its guesses hang on the same coins."""
+        _, number = np.unique(windows, return_inverse=True)
+        if not number.shape[0]:
+            return
+        count = np.bincount(number)
+        means = [np.bincount(number, weights=each) / count for each in (right, allowed)]
+        self.evidence.add_measured(means[0], means[1], math.exp(self.limits.channel_up))
 
     def cut_to(self, users: int) -> Scores:
         """Without the rows that no user has come for yet."""
@@ -127,7 +179,7 @@ class Scores:
         both: dict[str, Any] = {}
         for each in fields(self):
             mine, theirs = getattr(self, each.name), getattr(other, each.name)
-            if each.name == "limits":
+            if each.name in ("limits", "unit"):
                 both[each.name] = mine
             elif each.name == "evidence":
                 both[each.name] = Evidence(mine.capital + theirs.capital)
@@ -138,8 +190,8 @@ class Scores:
         return Scores(**both)
 
     def rate(self, name: str) -> float | None:
-        """The share of scored guesses; None without any."""
-        return getattr(self, name) / self.scored if self.scored else None
+        """The share of scored guesses; None without any. A share that was measured may come out above all."""
+        return min(getattr(self, name) / self.scored, 1.0) if self.scored else None
 
     def mean(self, name: str) -> float | None:
         return getattr(self, name) / self.released if self.released else None
@@ -162,7 +214,8 @@ class Scores:
 
     @property
     def one_each(self) -> tuple[int, int, float]:
-        """Of each user the first scored release: how many users, right guesses, and the mean chance allowed."""
+        """Of each user the first scored release: how many users, right guesses, and the mean chance allowed; where that
+        is measured, how often chance alone was right."""
         users = self.users[self.users[:, SCORED_U] > 0]
         if not users.shape[0]:
             return 0, 0, 1.0
@@ -172,4 +225,9 @@ class Scores:
     def too_often(self) -> bool:
         """Whether guesses were right more often than the bound allows, with 99.9 % confidence."""
         users, right, allowed = self.one_each
-        return self.evidence.against_the_bound or (users > 0 and exceeds(right, users, allowed))
+        if self.measured:
+            up, down = self.limits.channel_up, self.limits.channel_down
+            too_often = users > 0 and exceeds_measured(right, users, round(allowed * users), up, down)
+        else:
+            too_often = users > 0 and exceeds(right, users, allowed)
+        return self.evidence.against_the_bound or too_often

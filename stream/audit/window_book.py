@@ -69,7 +69,8 @@ class Windows(NamedTuple):
 class Strip(NamedTuple):
     """Scratch space for one window. Rows are positions: what the release of a position tells about its value; its law
     before the window; what comes from the positions before it; from those behind it; and what it passes on to those
-    before: all these over states. `shown` is over values. `steps` lie before each position but the first.
+    before: all these over states. `shown` is over values; so is `asked`, the law that the last channel was worked out
+    for. `plan` is that of the last window that was told at once. `steps` lie before each position but the first.
     """
 
     told: Floats
@@ -82,7 +83,9 @@ class Strip(NamedTuple):
     row: Floats
     spare: Floats
     shown: Floats
+    asked: Floats
     numbers: Floats
+    plan: Floats
     rows: Integers
     steps: Integers
 
@@ -103,7 +106,8 @@ def new_strip(states: int, symbols: int) -> Strip:
     blind, forth, back, tail = (np.zeros((LONGEST, states)) for _ in range(4))
     own, mixed, row, spare = (np.zeros(states) for _ in range(4))
     rows, steps = np.zeros(LONGEST, dtype=np.int64), np.ones(LONGEST, dtype=np.int64)
-    return Strip(told, blind, forth, back, tail, own, mixed, row, spare, np.zeros(symbols), np.zeros(6), rows, steps)
+    shown, asked, numbers, plan = np.zeros(symbols), np.zeros(symbols), np.zeros(6), np.zeros(3)
+    return Strip(told, blind, forth, back, tail, own, mixed, row, spare, shown, asked, numbers, plan, rows, steps)
 
 
 def new_opened(users: int, states: int) -> Opened:

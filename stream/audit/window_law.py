@@ -158,29 +158,45 @@ def meet(at: int, length: int, strip: Strip) -> None:
 
 
 @kernel
-def hear(windows: Windows, drawn: int, cap: float, desk: Desk, strip: Strip, told: Floats) -> tuple[float, float]:
-    """What the channel of this cap says by giving `drawn` for the law `strip.shown`, as a factor for each value; its
-    largest and its smallest. Both are 0 where the channel cannot give that.
-    """
-    belief, channel, numbers = strip.shown, desk.channel, strip.numbers
+def ask(windows: Windows, belief: Floats, cap: float, desk: Desk, strip: Strip) -> None:
+    """Work out the channel of this cap for this law over values."""
+    channel, numbers = desk.channel, strip.numbers
     numbers[COVERED], numbers[REVEALED], numbers[CEILING], numbers[CAP] = 0.0, 1.0, cap, cap
     numbers[FULL], numbers[PAD] = 1.0 / cap, math.ceil((2.0 * cap + 1.0) / (cap - 1.0)) + 1.0
-    if not 0 <= drawn < belief.shape[0]:
-        return 0.0, 0.0
     if windows.near:
         near.work_out(belief, numbers, desk.nearby, channel)
     else:
         optimal.work_out(belief, numbers, channel)
-    place = channel.units[PLACE, drawn]
-    if place < 0:
-        return 0.0, 0.0
+
+
+@kernel
+def answer(windows: Windows, belief: Floats, place: int, desk: Desk) -> float:
+    """The column of the value at this place of the channel, and its probability under the law, in its units."""
+    channel, law = desk.channel, 0.0
     if windows.near:
         near.write_column(place, desk.nearby, channel)
     else:
         optimal.write_column(place, channel)
-    law = 0.0
     for x in range(belief.shape[0]):
         law += belief[x] * float(channel.units[COLUMN, x])
+    return law
+
+
+@kernel
+def hear(windows: Windows, drawn: int, cap: float, desk: Desk, strip: Strip, told: Floats) -> tuple[float, float]:
+    """What the channel of this cap says by giving `drawn` for the law `strip.shown`, as a factor for each value; its
+    largest and its smallest. Both are 0 where the channel cannot give that.
+    """
+    belief, channel = strip.asked, desk.channel
+    for x in range(belief.shape[0]):
+        belief[x] = strip.shown[x]
+    if not 0 <= drawn < belief.shape[0]:
+        return 0.0, 0.0
+    ask(windows, belief, cap, desk, strip)
+    place = channel.units[PLACE, drawn]
+    if place < 0:
+        return 0.0, 0.0
+    law = answer(windows, belief, place, desk)
     most, least = 0.0, np.inf
     for x in range(belief.shape[0]):
         told[x] = float(channel.units[COLUMN, x]) / law

@@ -207,6 +207,8 @@ def _check(
         return wrong
     rounded = look_blindly(windows.law, desk.states, count, strip)
     plan = windows.plans[level_of(drift), count]
+    for column in range(plan.shape[0]):
+        strip.plan[column] = plan[column]
     highest, lowest = replay(windows, plan, events, desk, strip, count)
     if highest == 0.0:
         user[MARKS] |= ADRIFT

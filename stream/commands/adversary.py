@@ -30,7 +30,7 @@ from stream.audit.kafka_world import KafkaTopics
 from stream.audit.law import law_of
 from stream.audit.progress import Shown
 from stream.audit.public import Public
-from stream.audit.task import public_of
+from stream.audit.task import public_of, segments_of
 from stream.commands.audit import model_in, pipeline_models
 from stream.commands.report import errors_told, hint, say_json
 from stream.engine.connection import connection_of
@@ -62,7 +62,7 @@ def adversary_command(config: Path, options: Options) -> int:
         settings, task = prepared(config, options)
         with Shown(sys.stderr, "adversary") as shown:
             if options.releases is not None:
-                records = read_export(options.releases, "--releases", task.adversary.public)
+                records = read_export(options.releases, "--releases", task.public)
                 task = with_facts(task, options, None)
                 result = attack_export(task, records, shown)
             else:
@@ -75,6 +75,7 @@ def prepared(config: Path, options: Options) -> tuple[Settings, Task]:
     """The settings, and the task without facts."""
     refuse_together(options)
     settings = load_settings(config)
+    refuse_to_look_back(settings, options)
     if options.brokers:
         kafka = settings.kafka.model_copy(update={"brokers": tuple(options.brokers)})
         settings = settings.model_copy(update={"kafka": kafka})
@@ -85,31 +86,46 @@ def prepared(config: Path, options: Options) -> tuple[Settings, Task]:
             why="they were made in epochs, and a reader's belief would have to go over from model to model",
             fix="ask `sottovoce audit` whether they keep what is promised; `sottovoce learnt` shows the epochs",
         )
-    model, *others = pipeline_models(settings)
-    if others:
-        raise CannotAudit(
-            "The adversary does not read releases under several models.",
-            where="model.files",
-            why="a reader's belief about a user would have to begin with the model of his segment",
-            fix="ask `sottovoce audit --accounts` what they tell; or watch a pipeline with one model for everybody",
-        )
-    public = public_of(settings, model)
-    refuse_unless_followed(public)
-    adversary = Adversary(public, public.law, is_the_model_reader=True)
+    models = pipeline_models(settings)
+    own = None
     if options.model is not None:
         own = model_in(options.model, "correct the file after --model, or leave the option out")
-        refuse_other_values(model, own, options.model)
-        adversary = Adversary(public, law_of(own.chain), is_the_model_reader=own.digest == model.digest)
-    naming = Naming(public.fingerprint, None)
+        refuse_other_values(models[0], own, options.model)
+    readers = readers_of(settings, models, own)
     return settings, Task(
         settings.pipeline.name,
         settings.kafka.raw_topic,
-        adversary,
-        naming,
+        readers,
+        Naming(readers[0].public.fingerprint, None),
         raw_truth=options.raw,
         smooth=options.smooth,
         reidentify=options.reidentify,
     )
+
+
+def refuse_to_look_back(settings: Settings, options: Options) -> None:
+    if options.smooth and settings.window is not None:
+        raise CannotAudit(
+            "The adversary does not look back upon windows.",
+            where="option --smooth",
+            why="what later windows say about earlier ones is worked out for single releases only",
+            fix="leave the option out: within a window all that it tells about each value is used anyway",
+        )
+
+
+def readers_of(settings: Settings, models: Sequence[Model], own: Model | None = None) -> tuple[Adversary, ...]:
+    """A reader for each model that serves. One who believes a model of his own believes it of everybody, whatever the
+    segment; he is the reader that epsilon is about if it is the pipeline's, for everybody.
+    """
+    segments = segments_of(settings, models)
+    publics = (public_of(settings, models[0]),) if segments is None else segments.publics
+    if own is None:
+        return tuple(Adversary(public, public.law, is_the_model_reader=True) for public in publics)
+    law, same = law_of(own.chain), {model.digest for model in models} == {own.digest}
+    readers = tuple(Adversary(public, law, is_the_model_reader=same) for public in publics)
+    for reader in readers:
+        refuse_unless_followed(reader)
+    return readers
 
 
 def serve_command(config: Path, options: Options, host: str, port: int) -> int:
@@ -128,7 +144,7 @@ def serve_command(config: Path, options: Options, host: str, port: int) -> int:
 async def _serve(settings: Settings, task: Task, options: Options, page: Page) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _interrupt)
     topics = KafkaTopics(connection_of(settings.kafka, os.environ))
-    task = with_facts(task, options, await topic_id_of(task.adversary.public, topics))
+    task = with_facts(task, options, await topic_id_of(task.public, topics))
     await follow(Follower(task, topics), page, floor=settings.metrics.small_count_floor)
 
 
@@ -138,19 +154,21 @@ def _interrupt() -> None:
 
 async def _attack(settings: Settings, task: Task, options: Options, shown: Shown) -> Result:
     topics = KafkaTopics(connection_of(settings.kafka, os.environ))
-    task = with_facts(task, options, await topic_id_of(task.adversary.public, topics))
+    task = with_facts(task, options, await topic_id_of(task.public, topics))
     return await attack(task, topics, shown)
 
 
 def with_facts(task: Task, options: Options, topic_id: bytes | None) -> Task:
     """The task with what the files say; who knows raw values is no longer the reader that epsilon is about."""
-    public: Public = task.adversary.public
+    public: Public = task.public
     naming, alphabet = replace(task.naming, topic_id=topic_id), public.form.alphabet
     if options.truth is not None:
         task = replace(task, truth=read_facts(options.truth, "--truth", alphabet, naming))
     if options.knows is not None:
         side = read_facts(options.knows, "--knows", alphabet, naming)
-        task = replace(task, side=side, adversary=replace(task.adversary, is_the_model_reader=False))
+        task = replace(
+            task, side=side, readers=tuple(replace(each, is_the_model_reader=False) for each in task.readers)
+        )
     return replace(task, naming=naming)
 
 

@@ -21,6 +21,10 @@ from live_worker import VALUES, House, fetch, opened, until
 from live_writing import FIRST_TIME, PARTITIONS, Raw, write
 from worker import SOTTOVOCE
 
+from beliefs.alphabet import Categories
+from beliefs.chain import Chain
+from beliefs.model_file import serialise
+
 pytestmark = [pytest.mark.live, pytest.mark.timeout(400)]
 CANARY = "canary-3c1f"
 USERS = 12
@@ -72,6 +76,66 @@ async def test_the_adversary_agrees_with_the_audit_and_stays_under_the_bound(bro
             metrics = fetch(address).text
             assert CANARY not in metrics and not any(key in metrics for key in keys)
         await house.stop()
+
+
+async def test_windows_are_read_as_they_end_and_served(broker: Broker, tmp_path: Path) -> None:
+    window = "{events: 4, stretch: 20s, deadline: 1s}"
+    async with opened(broker.bootstrap, tmp_path, record=RECORD, window=window) as house:
+        await house.start()
+        await write(broker.bootstrap, house.raw, events(3000, 1))
+        await house.settled()
+
+        async def all_is_shown() -> bool:
+            return len(await house.read(house.released)) == 3000 - 3000 // 40
+
+        await until(all_is_shown)
+        assert json.loads((await house.audit("--json")).out)["verdict"] == "agree"
+        found: dict[str, Any] = json.loads(await adversary(house, "--raw", "--json"))
+        check_guesses(found, 3000 - 3000 // 40)
+        assert (found["bound"]["per"], found["bound"]["events_at_most"]) == ("window", 4)
+        assert 0.5 < found["bound"]["largest_nats"] <= 1.0 + 1e-9
+        async with serving(house) as address:
+            await check_metrics(address, 3000 - 3000 // 40)
+            assert 'sottovoce_adversary_bound_nats{per="window"} 1.0' in fetch(address).text
+            assert CANARY not in fetch(address).text
+        await house.stop()
+
+
+async def test_each_segment_is_read_by_its_own_model(broker: Broker, tmp_path: Path) -> None:
+    models = "{by: $.device, files: {sensor: model.json}, otherwise: phone.json}"
+    record = "{protect: {path: $.activity}, public: [$.device]}"
+    async with opened(broker.bootstrap, tmp_path, record=record, model=models) as house:
+        restless = Chain.from_dense([0.25] * 4, [[0.25] * 4] * 4)
+        (tmp_path / "phone.json").write_bytes(serialise(Categories(VALUES), restless, {"source": "a test"}))
+        await house.start()
+        await write(broker.bootstrap, house.raw, of_devices(events(3000, 1)))
+        await house.settled()
+        counts = await house.count()
+        found: dict[str, Any] = json.loads(await adversary(house, "--raw", "--json"))
+        check_guesses(found, counts.released)
+        assert json.loads((await house.audit("--json")).out)["verdict"] == "agree"
+        wrong = json.loads(await adversary(house, "--raw", "--json", "--model", str(tmp_path / "phone.json")))
+        assert wrong["beliefs"]["sure"] < found["beliefs"]["sure"]
+        assert (found["bound"]["nats"], wrong["bound"]["nats"]) == (1.0, 2.0)
+        await house.stop()
+
+
+def of_devices(records: Iterator[Raw]) -> Iterator[Raw]:
+    """Every other user has a phone."""
+    for raw in records:
+        device = b"sensor" if (raw.key or b"")[-1] % 2 else b"phone"
+        text = (raw.value or b"").replace(b"}", b', "device": "' + device + b'"}')
+        yield raw._replace(value=text)
+
+
+def check_guesses(found: dict[str, Any], released: int) -> None:
+    guesses = found["guesses"]
+    assert found["verdict"] == "under the bound"
+    assert guesses["scored"] == found["events"]["released"] == released
+    assert guesses["right_without_any_release"] < guesses["right"]
+    assert guesses["right_interval"][0] <= guesses["allowed"]
+    assert found["users"] == {"seen": PARTITIONS * USERS, "not_followed": 0}
+    assert found["bound"]["releases_beyond"] == found["bound"]["users_beyond_the_ledger"] == 0
 
 
 def check_figures(found: dict[str, Any], released: int, accounts: dict[str, Any]) -> None:

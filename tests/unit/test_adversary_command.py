@@ -17,19 +17,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from beliefs.model_file import serialise
-from stream.adversary.facts import Facts, Known
+from stream.adversary.facts import Facts
 from stream.adversary.hindsight import look_back
 from stream.adversary.page import page_of
 from stream.adversary.report import tell
 from stream.adversary.result import pseudonym_of
 from stream.adversary.serve import exposition
-from stream.adversary.watcher import PartitionWatch, refuse_unless_followed
+from stream.adversary.watcher import TRUTH_AT, PartitionWatch, SegmentsWatch
 from stream.attack.bounds import Evidence
-from stream.attack.scores import Limits, Scores
 from stream.audit.book import STEP, USER, new_desk
 from stream.audit.exact import told_about
 from stream.commands.app import app
-from stream.errors import CannotAudit
 
 SMALL: dict[str, Any] = {"symbols": 4, "events": 900, "users": 12, "nats": "unlimited"}
 
@@ -64,7 +62,7 @@ def true_values(finished: Run) -> Iterator[dict[str, Any]]:
         watch = PartitionWatch(adversary_of(finished), Facts(truth_of(finished, partition)), keeping=True)
         watch.take(finished.released(partition))
         for event in np.concatenate(watch.kept):
-            value = finished.model.alphabet.value_at(int(event[-2]))
+            value = finished.model.alphabet.value_at(int(event[TRUTH_AT]))
             yield {"user": watch.keys[event[USER]].decode(), "step": int(event[STEP]), "value": value}
 
 
@@ -236,12 +234,30 @@ def test_a_model_of_other_values_and_an_empty_export_are_refused(folder: Path) -
     assert (status, "holds no record" in text) == (2, True)
 
 
-def test_windows_are_refused_with_a_clear_sentence(folder: Path) -> None:
-    (folder / "s.yaml").write_text(settings_text(nats="unlimited", windows="{events: 5}"))
-    status, text = ask(folder)
-    assert (status, "does not read windows" in text) == (2, True)
-    with pytest.raises(CannotAudit, match="does not read windows"):
-        refuse_unless_followed(run(3, events=1, windows="{events: 5}").task().public)
+@pytest.mark.timeout(600)  # compiles
+@pytest.mark.parametrize("order", ["bisect", "natural", "dual"])
+def test_windows_are_read_and_the_unit_of_epsilon_is_said(order: str, folder: Path) -> None:
+    windows = f"{{events: 3, stretch: 20s, order: {order}}}"
+    finished = run(**SMALL, partitions=2, windows=windows)
+    (folder / "s.yaml").write_text(settings_text(nats="unlimited", windows=windows))
+    write_lines(folder / "released.jsonl", exported(finished))
+    write_lines(folder / "truth.jsonl", true_values(finished))
+    truth, page = ("--truth", str(folder / "truth.jsonl")), folder / "page.html"
+    found = asked_json(folder, *truth)
+    wanted = json.loads(json.dumps(attacked(finished).as_json()))
+    assert {**found, "seconds": 0} == {**wanted, "seconds": 0}
+    assert (found["bound"]["nats"], found["bound"]["per"], found["bound"]["events_at_most"]) == (1.0, "window", 3)
+    assert found["guesses"]["scored"] == found["events"]["released"] > 1500
+    assert found["bound"]["releases_beyond"] == found["bound"]["users_beyond_the_ledger"] == 0
+    status, text = ask(folder, *truth, "--html", str(page))
+    assert status == 0
+    for words in ("each window of up to 3", "one window moved a value by", "right before this window"):
+        assert words in text
+        assert words in page.read_text()
+    assert ("windows of strangers" in text) == (order != "natural")
+    assert 'sottovoce_adversary_bound_nats{per="window"} 1.0' in exposition(attacked(finished), 1)
+    status, text = ask(folder, "--smooth")
+    assert (status, "does not look back upon windows" in text) == (2, True)
 
 
 def test_lost_and_strange_records_leave_their_users_out() -> None:
@@ -267,20 +283,8 @@ def test_beyond_the_bound_is_said_with_status_1(finished: Run) -> None:
 
 def test_truths_that_were_used_are_forgotten(finished: Run) -> None:
     truth = truth_of(finished)
-    watch = PartitionWatch(adversary_of(finished), Facts(truth, use_up=True))
+    watch = SegmentsWatch((adversary_of(finished),), Facts(truth, use_up=True))
     for start in range(0, len(finished.released()), 50):
         watch.take(finished.released()[start : start + 50])
     assert not truth.by_id
-    assert watch.scores.right == watched(finished).watched.scores.right
-
-
-def test_scores_of_partitions_add_up() -> None:
-    empty = Scores(Limits(1.0, 1.0))
-    assert (empty.rate("right"), empty.mean("sure"), empty.calibration_error, empty.one_each) == (
-        None,
-        None,
-        None,
-        (0, 0, 1.0),
-    )
-    assert not empty.too_often
-    assert not Known()
+    assert watch.parts[0].scores.right == watched(finished).watched.scores.right

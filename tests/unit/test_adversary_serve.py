@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attack_help import adversary_of, attacked, truth_of
+from attack_help import Growing, adversary_of, attacked, truth_of
 from audit_world import TOPIC_ID, Run, run
 
 from stream.adversary.attack import Task
 from stream.adversary.facts import Naming, read_facts
 from stream.adversary.serve import Follower, Page, exposition, follow
-from stream.audit.records import Record
-from stream.audit.world import Bounds
 from stream.errors import CannotAudit
 
 
@@ -49,38 +46,9 @@ def test_the_page_is_served_on_loopback_and_nothing_else_is() -> None:
         Page("example", 0)
 
 
-@dataclass
-class Growing:
-    """The topics of a finished run, of which so many records of a partition can be seen; one look may break off."""
-
-    finished: Run
-    seen: int = 0
-    breaks: list[int] = field(default_factory=list)
-
-    async def partitions(self, topic: str) -> Sequence[int]:
-        return range(2)
-
-    async def bounds(self, topic: str, partition: int) -> Bounds:
-        log = self.finished.topics.logs[topic][partition]
-        end = log[-1].offset + 1 if topic.endswith(".raw") else log[min(self.seen, len(log)) - 1].offset + 1
-        return Bounds(0, end, end)
-
-    async def read(
-        self, topic: str, partition: int, until: int, *, committed: bool, first: int = 0
-    ) -> AsyncIterator[Sequence[Record]]:
-        ours = [one for one in self.finished.topics.logs[topic][partition] if first <= one.offset < until]
-        for start in range(0, len(ours), 70):
-            if self.breaks and topic.endswith(".released"):
-                self.breaks[0] -= 1
-                if self.breaks[0] < 0:
-                    self.breaks.pop(0)
-                    raise CannotAudit("The brokers did not answer.")
-            yield ours[start : start + 70]
-
-
 def raw_task(finished: Run) -> Task:
     reader = adversary_of(finished)
-    return Task("phones", "phones.raw", reader, Naming(reader.public.fingerprint, TOPIC_ID.bytes), raw_truth=True)
+    return Task("phones", "phones.raw", (reader,), Naming(reader.public.fingerprint, TOPIC_ID.bytes), raw_truth=True)
 
 
 async def test_following_finds_what_one_reading_finds_though_looks_break_off(

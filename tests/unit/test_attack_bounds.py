@@ -14,10 +14,10 @@ from beliefs.alphabet import Categories
 from beliefs.chain import Chain
 from beliefs.model_file import Model, parse, serialise
 from stream.adversary.facts import Known
-from stream.attack.bounds import Evidence, ceiling_of, exceeds, interval_of
+from stream.attack.bounds import Evidence, ceiling_of, exceeds, exceeds_measured, interval_of, line_above
 from stream.attack.scores import ROUNDING
 from stream.attack.watch import BEFORE, DOWN, DUMMY, KIND, RELEASED, RIGHT, SURE, UP
-from stream.audit.amounts import WHOLE
+from stream.audit.amounts import WHOLE, Floats
 from stream.audit.book import new_book, new_desk
 from stream.audit.channel import COLUMN
 from stream.audit.judge import judge, write_column
@@ -60,6 +60,8 @@ def test_the_ceiling_is_the_smaller_of_both_sides_and_never_more_than_certain() 
     assert (ceiling >= chances - 1e-15).all() and (ceiling <= 1).all() and (np.diff(ceiling) >= 0).all()
     assert (ceiling_of(chances, math.inf) == 1).all()
     assert ceiling_of(chances, 0.0) == pytest.approx(chances)
+    assert (ceiling_of(chances, 2.0, 0.7) <= ceiling_of(chances, 2.0)).all()
+    assert ceiling_of(chances[:2], 2.0, 0.7) == pytest.approx(chances[:2] * math.exp(2.0))
 
 
 @pytest.mark.parametrize(("right", "trials"), [(0, 9), (9, 9), (1, 1), (3, 40), (700, 1000), (99, 100)])
@@ -103,7 +105,7 @@ def test_few_successes_of_rare_trials_are_no_proof() -> None:
     assert exceeds(2, 10, 0.00001)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+@pytest.mark.parametrize("epsilon", [0.2, 0.5, 1.0, 2.5])
 def test_the_bound_is_attained_within_a_tenth_with_two_values(epsilon: float) -> None:
     """Uniform belief, `optimal`: each guess is right with 1 - e^-epsilon / 2, which is the ceiling."""
     finished = run(2, events=5000, users=400, epsilon=epsilon, nats="unlimited", model=two_values(0.5))
@@ -116,6 +118,22 @@ def test_the_bound_is_attained_within_a_tenth_with_two_values(epsilon: float) ->
     assert scores.blind_right / scores.scored == pytest.approx(0.5, abs=0.03)
     assert scores.largest == pytest.approx(epsilon, abs=1e-6)
     assert scores.sure == pytest.approx(scores.possible, rel=1e-9)
+    assert result.stays_under_the_bound
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("symbols", [3, 5, 10])
+def test_the_bound_is_attained_within_a_tenth_with_more_values(symbols: int, epsilon: float) -> None:
+    """Values that do not depend on one another and are all alike: right with the ceiling of 1/n, and so sure."""
+    finished = run(symbols, events=6000, users=600, epsilon=epsilon, nats="unlimited", model=independent(symbols))
+    result = attacked(finished)
+    scores = result.scores
+    gain, most = scores.right / scores.scored, float(ceiling_of(np.array([1 / symbols]), epsilon)[0])
+    assert gain >= 0.9 * most
+    low, high = interval_of(scores.right, scores.scored)
+    assert low <= most <= high
+    assert scores.sure / scores.released == pytest.approx(scores.possible / scores.released, rel=1e-6)
+    assert scores.possible / scores.released == pytest.approx(most, rel=1e-6)
     assert result.stays_under_the_bound
 
 
@@ -209,3 +227,26 @@ def very_sticky(symbols: int) -> Model:
     rows = [[0.97 if x == y else 0.03 / (symbols - 1) for y in range(symbols)] for x in range(symbols)]
     chain = Chain.from_dense([1 / symbols] * symbols, rows)
     return parse(serialise(model_of(symbols).alphabet, chain, {}))
+
+
+def test_under_the_bound_measured_evidence_rarely_grows_and_against_it_soon() -> None:
+    source, reached = np.random.default_rng(2), 0
+    chance = source.uniform(0.05, 0.6, size=(3000, 4))
+    for _ in range(60):
+        reached += bets(source, chance, 1.0)
+    assert reached == 0
+    assert bets(source, chance, 1.25)
+
+
+def bets(source: np.random.Generator, chance: Floats, more: float) -> bool:
+    evidence = Evidence()
+    right = source.random(chance.shape) < np.minimum(1, more * ceiling_of(chance, 0.5))
+    hit = (source.random(chance.shape) < chance).astype(float)
+    evidence.add_measured(right.mean(axis=1), line_above(chance, hit, 0.5, 0.5).mean(axis=1), math.exp(0.5))
+    return evidence.against_the_bound
+
+
+def test_one_guess_each_is_held_to_what_was_measured() -> None:
+    assert not exceeds_measured(60, 100, 30, 0.7, 0.7)
+    assert exceeds_measured(95, 100, 10, 0.7, 0.7)
+    assert not exceeds_measured(100, 100, 10, math.inf, math.inf)
