@@ -11,7 +11,7 @@ import pytest
 from broker import Broker
 
 ONLY_ON_REQUEST = ("long", "bench")
-ROOMS_IN_ORDER = ("shape", "unit", "vectors", "laws", "statistics", "simulation", "live", "bench")
+ROOMS_IN_ORDER = ("shape", "unit", "vectors", "laws", "statistics", "simulation", "papers", "live", "bench")
 """Quick and telling first, so that a broken tree says so within seconds."""
 
 # The first call of a compiled kernel takes seconds, and a loaded machine is no failure: no test here is timed.
