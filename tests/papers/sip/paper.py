@@ -74,7 +74,7 @@ WHOLE: Final = Size(
     items=ITEMS, users=1_000, stand_in=36_680, click_epsilons=(0.5, 1.0, 2.0, 4.0),
     click_windows=(1.0, 2.0),
     samples=900_000, side=100, people=10, states=40_000, stretch=900, gaze_epsilons=(5.0, 10.0, 20.0),
-    training=9_000, pieces=(5, 80), whose_epsilons=(10.0, 50.0), net=Training(),
+    training=9_000, pieces=(8, 80), whose_epsilons=(10.0, 50.0), net=Training(),
     sides=(10, 30, 100), dense=(10, 100, 1_000),
 )  # fmt: skip
 QUICK: Final = Size(

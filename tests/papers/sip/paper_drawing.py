@@ -136,9 +136,10 @@ def draw_bars(
     figure = Figure(figsize=(width, height + 0.5), facecolor="white")
     axes = figure.subplots(-(-len(panels) // 2), 2, squeeze=False, sharex=True)
     figure.subplots_adjust(
-        left=2.9 / width, right=1 - 0.2 / width, top=1 - 0.75 / height, bottom=1.25 / height, wspace=0.06, hspace=0.28
+        left=2.9 / width, right=1 - 0.2 / width, top=1 - 0.75 / height, bottom=1.25 / height, wspace=0.08, hspace=0.2
     )
     handles: dict[str, Artist] = {}
+    most = min(1.0, max(bar.high for pair in panels.values() for bars in pair for bar in bars) + 0.03)
     for place, (axis, (heading, pair)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
         for which, (bars, colour) in enumerate(zip(pair, ("#9db8cf", "#c8553d"), strict=True)):
             across = [bar.rate for bar in bars]
@@ -150,7 +151,7 @@ def draw_bars(
             handles.setdefault(mark, axis.axvline(value, color="#333333", linestyle=dashes, linewidth=1.1))
         axis.set_yticks(range(len(names), 0, -1), names if place % 2 == 0 else [""] * len(names), fontsize=8.5)
         axis.set_title(heading, fontsize=10)
-        axis.set_xlim(0, 1)
+        axis.set_xlim(0, most)
         axis.tick_params(axis="x", labelsize=8)
         axis.grid(axis="x", color="#e4e4e4", linewidth=0.7)
         axis.set_axisbelow(True)
