@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from tail_models import zipf
 
 from beliefs.chain import Chain, named_row, start_law, tail_law
@@ -59,21 +60,26 @@ def of_sessions(most_items: int, stand_in: int) -> Clicks:
 
 
 def seeded(count: int, items: int) -> list[list[int]]:
-    """Sessions of people who go back to what they saw, or on to what usually follows, or anywhere: items as Zipf."""
-    source, law = np.random.default_rng(6), zipf(items)
-    follows = source.choice(items, p=law, size=(items, 3))
+    """Sessions of people who go on to what usually follows, or back to what they saw, or anywhere; items as Zipf."""
+    source, reached = np.random.default_rng(6), np.cumsum(zipf(items))
     lengths = np.minimum(1 + source.geometric(0.18, count) + np.where(source.random(count) < 0.05, 30, 0), 600)
+    clicked = int(lengths.sum())
+
+    def popular(size: int | tuple[int, int]) -> NDArray[np.int64]:
+        return np.minimum(np.searchsorted(reached, source.random(size)), items - 1)
+
+    follows, anywhere = popular((items, 3)).tolist(), iter(popular(clicked).tolist())
+    choices, whiches = iter(source.random(clicked).tolist()), iter(source.integers(0, 3, clicked).tolist())
     sessions = []
     for length in lengths.tolist():
-        session = [int(source.choice(items, p=law))]
-        for choice, which in zip(
-            source.random(length - 1).tolist(), source.integers(0, 3, length - 1).tolist(), strict=True
-        ):
+        session = [next(anywhere)]
+        for _ in range(length - 1):
+            choice, which = next(choices), next(whiches)
             if choice < 0.5:
-                session.append(int(follows[session[-1], which]))
+                session.append(follows[session[-1]][which])
             elif choice < 0.65:
                 session.append(session[which % len(session)])
             else:
-                session.append(int(source.choice(items, p=law)))
+                session.append(next(anywhere))
         sessions.append(session)
     return sessions

@@ -45,6 +45,7 @@ from mechanisms.sequence.published_crr_value import published_value
 from mechanisms.sequence.tops_value import laplace
 
 LEAST = 1.0 / (1.0 + math.e)
+pytestmark = pytest.mark.timeout(400)  # the first time kernels are compiled
 
 
 def test_definition_6_needs_at_most() -> None:

@@ -10,6 +10,8 @@ from paper_whose import believed, believed_from_raw, fields_of, net_scores, piec
 
 from stream.attack.recurrent import Training, recurrent_scores, train
 
+pytestmark = pytest.mark.timeout(400)  # the first time kernels are compiled
+
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_bounded_releases_tell_no_more_than_their_epsilon(order: int) -> None:
