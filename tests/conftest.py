@@ -12,7 +12,7 @@ from broker import Broker
 from browser import Browser, browsing
 
 ONLY_ON_REQUEST = ("long", "bench")
-ROOMS_IN_ORDER = ("shape", "unit", "vectors", "laws", "statistics", "simulation", "pages", "live", "bench")
+ROOMS_IN_ORDER = ("shape", "unit", "vectors", "laws", "statistics", "simulation", "papers", "pages", "live", "bench")
 """Quick and telling first, so that a broken tree says so within seconds."""
 
 # The first call of a compiled kernel takes seconds, and a loaded machine is no failure: no test here is timed.

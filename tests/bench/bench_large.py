@@ -10,11 +10,8 @@ SOTTOVOCE_DATA, two more lines are models learnt from half of its sessions, told
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
 import sys
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
 
@@ -22,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from click_stream import ITEMS, clicks, learnt_chain
 from step_help import Run, events_of, part, policy_of
 from tail_models import zipf_chain
 
-from beliefs.chain import Chain, named_row, start_law, tail_law
+from beliefs.chain import Chain
 from beliefs.listed import entries_listed
 from mechanisms.contract import DRIFT_UNITS_PER_NAT, DRIFT_UNKNOWN
 from stream.policy import Events
@@ -33,7 +31,6 @@ from stream.state import codes_of, drift_of, row_bytes
 
 Integers = NDArray[np.int64]
 
-ITEMS = 41_270
 _USERS = 50
 _WARM = 2 * _USERS
 
@@ -56,31 +53,6 @@ def true_values(chain: Chain, slot: Integers, seed: int = 5) -> Integers:
             place = columns[np.searchsorted(sums, source.random() * sums[-1], side="right")]
         values[i] = reached[user] = int(place)
     return values
-
-
-def clicks(folder: Path) -> list[list[int]]:
-    """Sessions of the click-stream, the items numbered from 0."""
-    with gzip.open(folder / "kosarak-first-36680.dat.gz", "rt", encoding="ascii") as lines:
-        return [[int(item) - 1 for item in line.split()] for line in lines]
-
-
-def learnt_chain(sessions: list[list[int]], size: int, reach: int, doubt: float = 5.0) -> Chain:
-    """Rows name what followed, as far as it is among the `reach` most frequent; the tail is how frequent items are."""
-    followed: dict[int, Counter[int]] = {}
-    items = Counter(item for session in sessions for item in session)
-    frequent = {item for item, _ in items.most_common(reach)}
-    for session in sessions:
-        for before, after in pairwise(session):
-            followed.setdefault(before, Counter())[after] += 1
-    rows = []
-    for x in range(size):
-        counts = followed.get(x, Counter())
-        total = sum(counts.values()) + doubt
-        named = sorted((y, n / total) for y, n in counts.items() if y in frequent)
-        rows.append(named_row([y for y, _ in named], [p for _, p in named], f"rows[{x}]", size))
-    tail = np.array([items[x] + 0.1 for x in range(size)])
-    tail = tail / tail.sum()
-    return Chain.from_tail(start_law(tail, "start", size), tail_law(tail, "tail", size), rows)
 
 
 def of_clicks(folder: Path, size: int, reach: int, count: int, epsilon: float) -> str:

@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 from bench_contestants import Contestant
-from bench_large import ITEMS, learnt_chain, true_values
-from bench_large import clicks as sessions_in
+from bench_large import true_values
 from bench_sottovoce import command_of, step_of
 from bench_traffic import Load, Traffic
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from click_stream import ITEMS, learnt_chain
+from click_stream import clicks as sessions_in
 from grid_walks import grid_of, walk_on
 from tail_models import zipf_chain
 
