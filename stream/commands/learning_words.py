@@ -13,7 +13,7 @@ from beliefs.learning.online import FIRST_CHECKPOINT, Setup, learn, response_of
 from beliefs.rounding import UNITS_PER_NAT
 from stream.commands.promising import MANY_EVENTS, NOT_PROMISED, SPENT, not_promised_lines
 from stream.learning.carried import ALARM
-from stream.learning.choice import choose
+from stream.learning.choice import NEARLY_ALL, choose
 from stream.learning.epochs import LOOK_EVERY
 from stream.metrics.about import Said
 from stream.opening import Opened
@@ -30,6 +30,7 @@ _ASSUMED: Final = (
     "that users follow one chain and do not depend on each other: that is assumed of what is learnt, and never of what "
     "is promised while nothing is"
 )
+_PATIENCE: Final = f", and {NEARLY_ALL:.0%} of what the learnt model would keep if it were certain"
 _WIDTH: Final = 118
 _MOST_LOOKS: Final = 15  # 16 million events of one partition
 
@@ -52,6 +53,7 @@ def learning_promised(opened: Opened, learning: Learning) -> dict[str, Any]:
             "first_look": FIRST_CHECKPOINT,
             "look_every": LOOK_EVERY,
             "alarm": ALARM,
+            "patience": _PATIENCE if setup.withheld < 0.5 else "",
         },
         "worst_under_any_model": 2 * setup.epsilon_units / UNITS_PER_NAT,
         "worst_per_event": setup.epsilon_units / UNITS_PER_NAT,
@@ -145,9 +147,9 @@ def _when(now: Mapping[str, Any]) -> str:
     first = now["first_look"]
     return (
         f"it is decided before the offsets {first:,}, {2 * first:,}, {4 * first:,} and so on of an epoch, as soon as "
-        "more values are expected to be kept than without a model. Partitions do not share what they learn: with twice "
-        "as many partitions it takes twice as many events. For users who keep their value with this probability and "
-        "otherwise change to any other alike, in a partition all of whose events are released:"
+        f"more values are expected to be kept than without a model{now['patience']}. Partitions do not share what they "
+        "learn: with twice as many partitions it takes twice as many events. For users who keep their value with this "
+        "probability and otherwise change to any other alike, in a partition all of whose events are released:"
     )
 
 

@@ -66,5 +66,6 @@ class LearnSettings(Section):
     withheld: Annotated[float, Field(gt=0, le=0.5, allow_inf_nan=False)] = Field(
         default=0.1,
         description="the largest share of epsilon that may be withheld for what the learnt model may be off by; "
-        "before that is enough nothing but local privacy is used",
+        "before that is enough, and 98 % of what would be kept if it were certain, nothing but local privacy is used; "
+        "with 0.5 it switches as soon as more is kept than without a model",
     )
