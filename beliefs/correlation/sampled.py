@@ -43,7 +43,7 @@ def sampled_leak(
 
 
 def _leak(hidden: Places, reported: Places, outputs: int, copies: int, added: float) -> float:
-    """The largest log ratio of the shares of one output under two hidden."""
+    """The largest log ratio of the shares of one output under two secrets."""
     rows = int(hidden.max()) + 1
     cells = np.bincount(np.repeat(hidden, copies) * outputs + reported, minlength=rows * outputs)
     counts = cells.reshape(rows, outputs) + added
