@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
+from beliefs.correlation.bound import sum_of
 from beliefs.simplex import Vector
 
 _NONE = 1e-12
@@ -23,9 +26,14 @@ class Scores(NamedTuple):
 
 def scores(reference: Vector, estimate: Vector, epsilon: float) -> Scores:
     """Shares of epsilon by which the estimate is too low and too high, its total, and its squared error, relative."""
+    with np.errstate(over="ignore"):
+        return _scores(reference, estimate, epsilon)
+
+
+def _scores(reference: Vector, estimate: Vector, epsilon: float) -> Scores:
     apart = (reference - estimate) / epsilon
-    under = math.fsum(apart[apart > 0].tolist()) / reference.size
-    over = -math.fsum(apart[apart < 0].tolist()) / reference.size
+    under = sum_of(apart[apart > 0].tolist()) / reference.size
+    over = sum_of((-apart[apart < 0]).tolist()) / reference.size
     region = {(False, False): "P1", (True, False): "R1", (False, True): "R2", (True, True): "R3"}
     most = float(reference.max())
     if most == 0.0:
@@ -35,6 +43,6 @@ def scores(reference: Vector, estimate: Vector, epsilon: float) -> Scores:
         under,
         over,
         region[under > _NONE, over > _NONE],
-        math.fsum((estimate / most).tolist()) / math.fsum(scaled.tolist()),
-        math.fsum((missed**2).tolist()) / math.fsum((scaled**2).tolist()),
+        sum_of((estimate / most).tolist()) / math.fsum(scaled.tolist()),
+        sum_of((missed**2).tolist()) / math.fsum((scaled**2).tolist()),
     )

@@ -50,6 +50,14 @@ def upwards(nats: float, terms: int, cap: float = math.inf) -> float:
     return min(cap, nats * (1.0 + 2.0**-50) + (terms + 16) * 2.0**-51)
 
 
+def sum_of(levels: Sequence[float]) -> float:
+    """The sum of nonnegative levels to the nearest double; infinite beyond the doubles."""
+    try:
+        return math.fsum(levels)
+    except OverflowError:
+        return math.inf
+
+
 def roundings(terms: int, epsilon: float) -> int:
     """Beyond e^600 logarithms of up to a few thousand are subtracted, each of which carries up to 2^-41."""
     return terms if epsilon <= LINEAR_UP_TO else terms + 4096
@@ -75,7 +83,7 @@ def bound(conditional: Matrix, epsilon: float) -> Bound:
         return Bound(0.0, None, None)
     search = _Search(conditional, epsilon)
     level, firsts, seconds = search.best()
-    if level <= _noise(size):
+    if level <= _noise(size) * min(1.0, epsilon):
         return Bound(upwards(level, roundings(size, epsilon), epsilon), None, None)
     first, second = search.first_of(firsts, seconds, level)
     told = upwards(level, roundings(size, epsilon), epsilon)
@@ -122,6 +130,7 @@ def excess(conditional: Matrix, at: float) -> float:
 
 
 def _noise(size: int) -> float:
+    """What two sums of the same law may differ by; a small budget makes it as much smaller."""
     return (size + 16) * 2.0**-51
 
 
@@ -144,32 +153,39 @@ class _Search:
         return self.climb(firsts, seconds, 0.0), firsts, seconds
 
     def guess(self) -> float:
-        """A level that some pair attains: from any secret to the best other, and on from both while that gains."""
-        everyone = np.arange(self.values)
-        first, second, level = 0, 0, 0.0
-        while True:
-            here, there = np.full(self.values, first), np.full(self.values, second)
-            firsts, seconds = np.concatenate([here, everyone]), np.concatenate([everyone, there])
-            higher = self.climb(firsts, seconds, level)
-            if not higher > level:
-                return level
-            level = higher
-            first, second = self.first_of(firsts, seconds, level)
+        """A level that some pair attains: from a secret to the best other, from that one back, on while that gains."""
+        first, level = 0, 0.0
+        while level <= LINEAR_UP_TO:
+            gains = np.maximum(self.laws[first] - math.exp(level) * self.laws, 0.0).sum(axis=1)
+            second = int(gains.argmax())
+            reached = self.climb(np.array([first]), np.array([second]), level)
+            if reached > LINEAR_UP_TO:
+                return reached
+            gains = np.maximum(self.laws - math.exp(reached) * self.laws[second], 0.0).sum(axis=1)
+            first = int(gains.argmax())
+            reached = self.climb(np.array([first]), np.array([second]), reached)
+            if not reached > level:
+                break
+            level = reached
+        return level
 
     def survivors(self, level: float) -> tuple[Places, Places]:
         """The pairs that may reach the level: those with sum (g - h g')+ >= (h - 1)/w.
 
-        With h lowered by more than a rounding no term of the sum is too small, and a sum of positive terms is right to
-        within (size + 1) 2^-53 of itself.
+        With h lowered by more than the roundings no term of the sum is too small by more than one rounding of itself,
+        and a sum of positive terms is right to within `size` roundings. Short floats do for sums that are not tiny:
+        what they lose below 1e-38 is then nothing beside the room left.
         """
         if level > LINEAR_UP_TO:
             everyone = np.arange(self.values)
             return np.repeat(everyone, self.values), np.tile(everyone, self.values)
-        raised = math.exp(level) * (1.0 - 2.0**-48) * self.laws
         needed = math.exp(level - self.epsilon) * -math.expm1(-level) / -math.expm1(-self.epsilon)
-        needed = max(needed * (1.0 - (self.size + 64) * 2.0**-48), math.ulp(0.0))
-        scratch, kept = np.empty_like(self.laws), []
-        for law in self.laws:
+        short = needed > 2.0**-20 and self.size < 1 << 13 and level < 40.0
+        laws, lost = (self.laws.astype(np.float32), 2.0**-20) if short else (self.laws, 2.0**-48)
+        raised = (math.exp(level) * (1.0 - lost) * self.laws).astype(laws.dtype)
+        needed = max(needed * (1.0 - (self.size + 64) * lost), math.ulp(0.0))
+        scratch, kept = np.empty_like(laws), []
+        for law in laws:
             np.subtract(law, raised, out=scratch)
             np.maximum(scratch, 0.0, out=scratch)
             kept.append(np.flatnonzero(scratch.sum(axis=1) >= needed))
@@ -202,14 +218,19 @@ class _Search:
 
     def first_of(self, firsts: Places, seconds: Places, level: float) -> tuple[int, int]:
         """The first pair that attains the level."""
-        answers = self.answers(firsts, seconds, level - _SAME * max(1.0, level))
-        reached = np.flatnonzero(answers >= answers.max() - _SAME * max(1.0, level))
+        room = self.room(level)
+        answers = self.answers(firsts, seconds, level - room)
+        reached = np.flatnonzero(answers >= answers.max() - room)
         pairs = sorted(zip(firsts[reached].tolist(), seconds[reached].tolist(), strict=True))
         return pairs[0]
 
+    def room(self, level: float) -> float:
+        """Levels that are closer together than this are equal."""
+        return _SAME * max(level, min(1.0, self.epsilon))
+
     def subset(self, first: int, second: int, level: float) -> tuple[int, ...]:
         pair = np.array([first]), np.array([second])
-        room = _SAME * max(1.0, level)
+        room = self.room(level)
         chosen = self.above(*pair, level + room)
         if not chosen.any():  # at saturation all values of the best set have the level itself as their ratio
             chosen = self.above(*pair, level - room)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from beliefs.checks import Invalid
-from beliefs.correlation.bound import Matrix
+from beliefs.correlation.bound import Matrix, sum_of
 from beliefs.correlation.frontier import Frontier
 from beliefs.correlation.joint import joint_leak
 from beliefs.correlation.tables import conditional_of, given, margin
@@ -79,9 +79,7 @@ class GroupMeter:
 
     def totals(self, budgets: Vector) -> Vector:
         spent = budgets.tolist()
-        rest = [
-            math.nextafter(math.fsum(spent[:secret] + spent[secret + 1 :]), math.inf) for secret in range(len(spent))
-        ]
+        rest = [math.nextafter(sum_of(spent[:secret] + spent[secret + 1 :]), math.inf) for secret in range(len(spent))]
         told = [min(level, each.bound(level)) for each, level in zip(self.frontiers, rest, strict=True)]
         totals: Vector = budgets + np.array(told)
         return totals

@@ -10,20 +10,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from beliefs.correlation.bound import LINEAR_UP_TO, Matrix, bound, roundings, upwards
+from beliefs.correlation.bound import LINEAR_UP_TO, Matrix, bound, roundings, sum_of, upwards
+
+_LEAST = math.ulp(0.0)
+"""Where laws differ, a leak that is lost in roundings is still none of 0: with this its roundings are added."""
 
 
 def joint_leak(laws: Matrix, epsilons: Sequence[float]) -> float:
     """Exactly, when every neighbour goes through randomised response of its own epsilon; rounded up."""
-    most = math.fsum(epsilons)
+    most = sum_of(epsilons)
+    if _alike(laws):
+        return 0.0
     if most <= LINEAR_UP_TO:
-        return upwards(_spread(laws, epsilons), _roundings(laws), most)
+        return upwards(max(_spread(laws, epsilons), _LEAST), _roundings(laws), most)
     terms = roundings(_roundings(laws), most) * laws.ndim
-    return upwards(_spread_of_logs(laws, epsilons), terms, most)
+    return upwards(max(_spread_of_logs(laws, epsilons), _LEAST), terms, most)
 
 
 def channels_leak(laws: Matrix, channels: Sequence[Matrix]) -> float:
     """Exactly, when every neighbour goes through a channel of its own; rounded up."""
+    if _alike(laws) or all(_alike(channel) for channel in channels):
+        return 0.0
     seen = laws
     for axis, channel in enumerate(channels, 1):
         moved = np.moveaxis(seen, axis, -1)
@@ -33,12 +40,16 @@ def channels_leak(laws: Matrix, channels: Sequence[Matrix]) -> float:
     possible = highest > 0.0
     with np.errstate(divide="ignore"):
         spread = np.log(highest[possible]) - np.log(lowest[possible])
-    return upwards(float(spread.max()), _roundings(laws))
+    return upwards(max(float(spread.max()), _LEAST), _roundings(laws))
 
 
 def group_bound(laws: Matrix, level: float) -> float:
     """What any mechanisms of these levels in sum lose at most: all neighbours count as one attribute."""
     return min(level, bound(laws.reshape(laws.shape[0], -1), level).epsilon)
+
+
+def _alike(rows: Matrix) -> bool:
+    return bool((rows == rows[0]).all())
 
 
 def _spread(laws: Matrix, epsilons: Sequence[float]) -> float:
