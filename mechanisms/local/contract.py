@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from beliefs.correlation.outputs import Sets
-from mechanisms.contract import Floats
+from mechanisms.coins import Coins
+from mechanisms.contract import Floats, Integers
 from mechanisms.local.estimate import Estimate
 from mechanisms.local.guesses import Guess
 
@@ -38,3 +39,26 @@ class Local(Protocol):
     def guess(self) -> Guess: ...
 
     def estimate(self, counts: Floats, reports: int) -> Estimate: ...
+
+
+class Drawn(Protocol):
+    """A mechanism in the whole numbers that its reports are drawn from; `words` of coins a report."""
+
+    @property
+    def values(self) -> int: ...
+
+    @property
+    def words(self) -> int: ...
+
+    @property
+    def level(self) -> float:
+        """The epsilon of these whole numbers, rounded up."""
+        ...
+
+    def draw(self, values: Integers, coins: Coins) -> Any:
+        """Reports in the mechanism's own form, one for each value and row of coins."""
+        ...
+
+    def counts(self, reports: Any) -> Integers:
+        """How many reports support each value."""
+        ...

@@ -6,15 +6,22 @@ import itertools
 import math
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from typing import NamedTuple
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.correlation.outputs import ANY, Sets
-from mechanisms.contract import Floats
+from mechanisms.coins import Coins
+from mechanisms.contract import Floats, Integers
 from mechanisms.local.estimate import Estimate, from_support
+from mechanisms.local.grr import DrawnResponse, drawn_response
 from mechanisms.local.guesses import Guess, supported_guess
+from mechanisms.local.units import require_drawable
 
-_DOUBLES_UP_TO = 700.0
+HASH_RANGE_MAX = 1 << 16
+
+_DOUBLES_UP_TO, _DIGITS_UP_TO = 700.0, 9_000.0
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,65 @@ def olh(values: int, epsilon: float) -> LocalHashing:
     """The hash range e^epsilon + 1, to the nearest whole number, has the least variance."""
     if epsilon <= _DOUBLES_UP_TO:
         return LocalHashing(values, epsilon, round(math.exp(epsilon)) + 1)
+    if epsilon > _DIGITS_UP_TO:
+        raise Invalid("epsilon", f"is above {_DIGITS_UP_TO:g} nats; the hash range would have thousands of digits")
     with localcontext() as context:
         context.prec = int(epsilon) + 30
         nearest = Decimal(epsilon).exp().to_integral_value()
     return LocalHashing(values, epsilon, int(nearest) + 1)
+
+
+class HashReports(NamedTuple):
+    """The function of each report, by its two words, and the hash that was reported."""
+
+    factors: Coins
+    shifts: Coins
+    hashes: Integers
+
+
+@dataclass(frozen=True)
+class DrawnHashing:
+    """What is drawn: a hash function, then a response to the value's hash."""
+
+    values: int
+    response: DrawnResponse
+    words = 3
+
+    @property
+    def level(self) -> float:
+        return self.response.level
+
+    def draw(self, values: Integers, coins: Coins) -> HashReports:
+        """One report for each value, from two words for the function and one for the response."""
+        factors, shifts = coins[:, 0], coins[:, 1]
+        own = hashed(values.astype(np.uint64), factors, shifts, self.response.values)
+        return HashReports(factors, shifts, self.response.draw(own, coins[:, 2:]))
+
+    def counts(self, reports: HashReports) -> Integers:
+        """How many reports have, as their hash, that of each value."""
+        found = np.zeros(self.values, dtype=np.int64)
+        for value in range(self.values):
+            hashes = hashed(np.uint64(value), reports.factors, reports.shifts, self.response.values)
+            found[value] = int((hashes == reports.hashes).sum())
+        return found
+
+
+def hashed(values: Coins | np.uint64, factors: Coins, shifts: Coins, span: int) -> Integers:
+    """((a v + b) mod 2^64 div 2^32) span div 2^32: for two values and random a, b, independent and even to 2^-32."""
+    mixed = (factors * values + shifts) >> np.uint64(32)
+    return ((mixed * np.uint64(span)) >> np.uint64(32)).astype(np.int64)
+
+
+def drawn_hashing(values: int, epsilon: float, hash_range: int) -> DrawnHashing:
+    if not 2 <= hash_range <= HASH_RANGE_MAX:
+        raise Invalid("epsilon", f"needs a hash range of {hash_range}; functions with 2 to {HASH_RANGE_MAX} are drawn")
+    require_drawable(values, epsilon)
+    return DrawnHashing(values, drawn_response(hash_range, epsilon))
+
+
+def drawn_blh(values: int, epsilon: float) -> DrawnHashing:
+    return drawn_hashing(values, epsilon, 2)
+
+
+def drawn_olh(values: int, epsilon: float) -> DrawnHashing:
+    return drawn_hashing(values, epsilon, olh(values, epsilon).hash_range)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.outputs import ANY, Sets
-from mechanisms.contract import Floats
+from mechanisms.contract import TOTAL, Floats
 from mechanisms.local.estimate import Estimate
 from mechanisms.local.guesses import CERTAIN, Guess, guess_of
-from mechanisms.local.unary import Unary
+from mechanisms.local.unary import DrawnBits, Unary
+from mechanisms.local.units import ratio_for, require_drawable, units_up
 
 
 @dataclass(frozen=True)
@@ -72,3 +74,11 @@ def the(values: int, epsilon: float, threshold: float) -> Unary:
     p, q = -math.expm1(log_off), math.exp(log_q)
     level = (math.log(p) - log_q) + (math.log1p(-q) - log_off)
     return Unary(values, p, q, min(epsilon, level), log_off, log_q, {"scale": 2.0 / epsilon, "threshold": threshold})
+
+
+def drawn_the(values: int, epsilon: float, threshold: float) -> DrawnBits:
+    """Chances of 1 are rounded down for the own bit and up for the others, which tells less."""
+    require_drawable(values, epsilon)
+    above = 1 / (2 * ratio_for(epsilon, Fraction(threshold) / 2))
+    below = 1 / (2 * ratio_for(epsilon, (1 - Fraction(threshold)) / 2))
+    return DrawnBits(values, TOTAL - units_up(below), units_up(above))

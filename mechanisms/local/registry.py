@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from beliefs.checks import Invalid
-from mechanisms.local.contract import Local
-from mechanisms.local.exponential import exponential
-from mechanisms.local.grr import grr
-from mechanisms.local.hashing import blh, olh
+from mechanisms.local.contract import Drawn, Local
+from mechanisms.local.exponential import drawn_exponential, exponential
+from mechanisms.local.grr import drawn_response, grr
+from mechanisms.local.hashing import blh, drawn_blh, drawn_olh, olh
 from mechanisms.local.histogram import she
-from mechanisms.local.subset import subset_selection
-from mechanisms.local.unary import oue, sue
+from mechanisms.local.subset import drawn_subset, subset_selection
+from mechanisms.local.unary import drawn_oue, drawn_sue, oue, sue
 
 MECHANISMS: Mapping[str, Callable[[int, float], Local]] = {
     "grr": grr,
@@ -24,9 +24,27 @@ MECHANISMS: Mapping[str, Callable[[int, float], Local]] = {
     "she": she,
 }
 
+DRAWN: Mapping[str, Callable[[int, float], Drawn]] = {
+    "grr": drawn_response,
+    "exp": drawn_exponential,
+    "oue": drawn_oue,
+    "sue": drawn_sue,
+    "blh": drawn_blh,
+    "olh": drawn_olh,
+    "ss": drawn_subset,
+}
+"""What can be drawn in whole numbers; Laplace noise cannot."""
+
 
 def local(name: str, values: int, epsilon: float) -> Local:
     """The mechanism of that name for a field of so many values."""
     if name not in MECHANISMS:
         raise Invalid("mechanism", f"is not known; the local mechanisms are {', '.join(MECHANISMS)}")
     return MECHANISMS[name](values, epsilon)
+
+
+def drawn(name: str, values: int, epsilon: float) -> Drawn:
+    """The same in the whole numbers that reports are drawn from; its level is theirs, and at most the one asked for."""
+    if name not in DRAWN:
+        raise Invalid("mechanism", f"cannot be drawn; those that can are {', '.join(DRAWN)}")
+    return DRAWN[name](values, epsilon)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
 from beliefs.correlation.outputs import ANY, Sets
-from mechanisms.contract import Floats
+from beliefs.leakage.sequence import log_up
+from mechanisms.coins import Coins
+from mechanisms.contract import TOTAL, Floats, Integers
 from mechanisms.local.estimate import Estimate, from_support
 from mechanisms.local.guesses import Guess, supported_guess
+from mechanisms.local.units import bits_level, points, ratio_for, require_drawable, units_up
 
 
 @dataclass(frozen=True)
@@ -84,3 +88,87 @@ def _level(p: float, q: float) -> float:
 
 def _log(share: float) -> float:
     return math.log(share) if share > 0.0 else -math.inf
+
+
+@dataclass(frozen=True)
+class DrawnBits:
+    """What is drawn: the own bit is 1 in `one`, each other bit in `other` of TOTAL cases."""
+
+    values: int
+    one: int
+    other: int
+
+    @property
+    def words(self) -> int:
+        return self.values
+
+    @property
+    def level(self) -> float:
+        return bits_level(self.one, self.other)
+
+    def draw(self, values: Integers, coins: Coins) -> Integers:
+        """One row of bits for each value, from one word for each bit."""
+        point = points(coins)
+        bits = point < self.other
+        rows = np.arange(values.size)
+        bits[rows, values] = point[rows, values] < self.one
+        return bits.astype(np.int64)
+
+    def counts(self, reports: Integers) -> Integers:
+        found: Integers = reports.sum(axis=0)
+        return found
+
+
+def drawn_oue(values: int, epsilon: float) -> DrawnBits:
+    require_drawable(values, epsilon)
+    return DrawnBits(values, TOTAL // 2, units_up(1 / (ratio_for(epsilon) + 1)))
+
+
+def drawn_sue(values: int, epsilon: float) -> DrawnBits:
+    require_drawable(values, epsilon)
+    other = units_up(1 / (ratio_for(epsilon, Fraction(1, 2)) + 1))
+    return DrawnBits(values, TOTAL - other, other)
+
+
+@dataclass(frozen=True)
+class DrawnTwice:
+    """Permanent bits, and reports of them: a 1 is told as 1 in `if_one` of TOTAL cases, a 0 in `if_zero`."""
+
+    permanent: DrawnBits
+    if_zero: int
+    if_one: int
+
+    @property
+    def words(self) -> int:
+        return self.permanent.values
+
+    @property
+    def longitudinal(self) -> float:
+        """The level of all reports of one permanent vector together."""
+        return self.permanent.level
+
+    @property
+    def level(self) -> float:
+        """The level of one report: chances in units of TOTAL squared."""
+        own, other = self._ones(self.permanent.one), self._ones(self.permanent.other)
+        whole = TOTAL * TOTAL
+        high, low = max(own, other), min(own, other)
+        if high == low:
+            return 0.0
+        if low == 0 or high == whole:
+            return math.inf
+        return log_up(Fraction(high * (whole - low), low * (whole - high)))
+
+    def _ones(self, permanent: int) -> int:
+        return permanent * self.if_one + (TOTAL - permanent) * self.if_zero
+
+    def report(self, kept: Integers, coins: Coins) -> Integers:
+        """One report of each row of permanent bits."""
+        return (points(coins) < np.where(kept == 1, self.if_one, self.if_zero)).astype(np.int64)
+
+
+def drawn_rappor(values: int, flip: float, report_zero: float, report_one: float) -> DrawnTwice:
+    """Flips are rounded up, which tells less; reports to the nearest unit."""
+    other = units_up(Fraction(flip) / 2)
+    permanent = DrawnBits(values, TOTAL - other, other)
+    return DrawnTwice(permanent, round(Fraction(report_zero) * TOTAL), round(Fraction(report_one) * TOTAL))

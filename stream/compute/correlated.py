@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from beliefs.checks import Invalid
 from beliefs.correlation.benchmarks import scores
-from beliefs.correlation.bound import Matrix, bound, profile, rows_of, saturation, tight_delta
+from beliefs.correlation.bound import Matrix, bound, profile, rows_of, saturation, sum_of, tight_delta
 from beliefs.correlation.calibration import ExactMeter, GroupMeter, Meter, equal_budgets
 from beliefs.correlation.joint import channels_leak, group_bound, joint_leak
 from beliefs.correlation.outputs import channel_leak, level_of, repeated_leak, response_leak, sets_leak
@@ -88,11 +88,11 @@ def joint(
     laws = _secret_and_neighbours(counts)
     if epsilons is not None:
         _require_one_each(counts, epsilons.size, "epsilons")
-        leak, level = joint_leak(laws, epsilons.tolist()), math.fsum(epsilons.tolist())
+        leak, level = joint_leak(laws, epsilons.tolist()), sum_of(epsilons.tolist())
     else:
         assert channels is not None
         matrices = _channels_of(counts, channels)
-        leak, level = channels_leak(laws, matrices), math.fsum(level_of(each) for each in matrices)
+        leak, level = channels_leak(laws, matrices), sum_of([level_of(each) for each in matrices])
     bounded = group_bound(laws, level)
     total = None if own_epsilon is None else own_epsilon + leak
     return {"epsilon": min(leak, bounded), "bound": bounded, "total": total}
