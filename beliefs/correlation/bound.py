@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from beliefs.simplex import Vector
 
 Matrix = NDArray[np.float64]
 Places = NDArray[np.int64]
+AnyFloats = NDArray[np.floating[Any]]
 
 LINEAR_UP_TO = 600.0
 """Up to here e^epsilon and e^-epsilon, times what is met, are ordinary doubles; above, logarithms are added."""
@@ -25,6 +26,8 @@ _SAME = 1e-12
 _UP = 1.0 + 2.0**-40
 _SMALL = 1 << 18
 _CHUNK = 1 << 21
+_MANY = 8
+_ROOM = 128  # terms, of 2^-51 each
 
 
 class Bound(NamedTuple):
@@ -84,9 +87,9 @@ def bound(conditional: Matrix, epsilon: float) -> Bound:
     search = _Search(conditional, epsilon)
     level, firsts, seconds = search.best()
     if level <= _noise(size) * min(1.0, epsilon):
-        return Bound(upwards(level, roundings(size, epsilon), epsilon), None, None)
+        return Bound(upwards(level, roundings(size + _ROOM, epsilon), epsilon), None, None)
     first, second = search.first_of(firsts, seconds, level)
-    told = upwards(level, roundings(size, epsilon), epsilon)
+    told = upwards(level, roundings(size + _ROOM, epsilon), epsilon)
     return Bound(told, (first, second), search.subset(first, second, level))
 
 
@@ -149,25 +152,33 @@ class _Search:
         if self.values * self.values * self.size <= _SMALL:
             firsts, seconds = np.repeat(everyone, self.values), np.tile(everyone, self.values)
             return self.climb(firsts, seconds, 0.0), firsts, seconds
-        firsts, seconds = self.survivors(self.guess())
+        level, first, second = self.guess()
+        firsts, seconds = self.survivors(level)
+        if firsts.size > _MANY * self.values:
+            firsts, seconds = self.exceeding(level)
+        firsts, seconds = np.append(firsts, first), np.append(seconds, second)
         return self.climb(firsts, seconds, 0.0), firsts, seconds
 
-    def guess(self) -> float:
-        """A level that some pair attains: from a secret to the best other, from that one back, on while that gains."""
-        first, level = 0, 0.0
-        while level <= LINEAR_UP_TO:
-            gains = np.maximum(self.laws[first] - math.exp(level) * self.laws, 0.0).sum(axis=1)
-            second = int(gains.argmax())
-            reached = self.climb(np.array([first]), np.array([second]), level)
-            if reached > LINEAR_UP_TO:
-                return reached
-            gains = np.maximum(self.laws - math.exp(reached) * self.laws[second], 0.0).sum(axis=1)
-            first = int(gains.argmax())
-            reached = self.climb(np.array([first]), np.array([second]), reached)
-            if not reached > level:
-                break
-            level = reached
-        return level
+    def guess(self) -> tuple[float, int, int]:
+        """A level and a pair that attains it: from a secret to the best other, from that one back, while that gains."""
+        pair, level, gained = (0, 0), 0.0, True
+        while gained:
+            gained = False
+            for side in (0, 1):
+                if level > LINEAR_UP_TO:
+                    return level, *pair
+                tried = self.best_partner(pair[side], side, level)
+                reached = self.climb(np.array([tried[0]]), np.array([tried[1]]), level)
+                if reached > level:
+                    pair, level, gained = tried, reached, True
+        return level, *pair
+
+    def best_partner(self, fixed: int, side: int, level: float) -> tuple[int, int]:
+        """The pair with this secret on that side whose sum (g - h g')+ is largest."""
+        lowered = math.exp(level) * (self.laws[fixed] if side else self.laws)
+        gains = np.maximum((self.laws if side else self.laws[fixed]) - lowered, 0.0).sum(axis=1)
+        other = int(gains.argmax())
+        return (other, fixed) if side else (fixed, other)
 
     def survivors(self, level: float) -> tuple[Places, Places]:
         """The pairs that may reach the level: those with sum (g - h g')+ >= (h - 1)/w.
@@ -176,14 +187,31 @@ class _Search:
         and a sum of positive terms is right to within `size` roundings. Short floats do for sums that are not tiny:
         what they lose below 1e-38 is then nothing beside the room left.
         """
+        needed = self.needed(level)
         if level > LINEAR_UP_TO:
-            everyone = np.arange(self.values)
-            return np.repeat(everyone, self.values), np.tile(everyone, self.values)
-        needed = math.exp(level - self.epsilon) * -math.expm1(-level) / -math.expm1(-self.epsilon)
+            return self.pairs_with(self.laws, 0.0 * self.laws, 0.0)
         short = needed > 2.0**-20 and self.size < 1 << 13 and level < 40.0
-        laws, lost = (self.laws.astype(np.float32), 2.0**-20) if short else (self.laws, 2.0**-48)
+        laws: AnyFloats = self.laws.astype(np.float32) if short else self.laws
+        lost = 2.0**-20 if short else 2.0**-48
         raised = (math.exp(level) * (1.0 - lost) * self.laws).astype(laws.dtype)
-        needed = max(needed * (1.0 - (self.size + 64) * lost), math.ulp(0.0))
+        return self.pairs_with(laws, raised, max(needed * (1.0 - (self.size + 64) * lost), math.ulp(0.0)))
+
+    def exceeding(self, level: float) -> tuple[Places, Places]:
+        """Where many pairs are alike: without those that could exceed the level by 2^-44 at most; `_ROOM` is for them.
+
+        All terms are right to 2^-51 together, because a law sums to 1.
+        """
+        if level > LINEAR_UP_TO:
+            return self.survivors(level)
+        needed = self.needed(level) * (1.0 + 2.0**-44) - 2.0**-50
+        return self.pairs_with(self.laws, math.exp(level) * self.laws, max(needed, math.ulp(0.0)))
+
+    def needed(self, level: float) -> float:
+        """(e^level - 1)/w."""
+        return math.exp(level - self.epsilon) * -math.expm1(-level) / -math.expm1(-self.epsilon)
+
+    def pairs_with(self, laws: AnyFloats, raised: AnyFloats, needed: float) -> tuple[Places, Places]:
+        """The pairs whose sum of positive differences is at least that."""
         scratch, kept = np.empty_like(laws), []
         for law in laws:
             np.subtract(law, raised, out=scratch)

@@ -15,7 +15,7 @@ import numpy as np
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix, sum_of
 from beliefs.correlation.frontier import Frontier
-from beliefs.correlation.joint import joint_leak
+from beliefs.correlation.joint import in_total, joint_leak
 from beliefs.correlation.tables import conditional_of, given, margin
 from beliefs.simplex import Vector
 
@@ -47,7 +47,7 @@ class ExactMeter:
         spent = budgets.tolist()
         others = [spent[:secret] + spent[secret + 1 :] for secret in range(self.fields)]
         pairs = zip(spent, self.laws, others, strict=True)
-        return np.array([own + (joint_leak(laws, rest) if rest else 0.0) for own, laws, rest in pairs])
+        return np.array([in_total(own, joint_leak(laws, rest) if rest else 0.0) for own, laws, rest in pairs])
 
 
 class GroupMeter:
@@ -81,8 +81,7 @@ class GroupMeter:
         spent = budgets.tolist()
         rest = [math.nextafter(sum_of(spent[:secret] + spent[secret + 1 :]), math.inf) for secret in range(len(spent))]
         told = [min(level, each.bound(level)) for each, level in zip(self.frontiers, rest, strict=True)]
-        totals: Vector = budgets + np.array(told)
-        return totals
+        return np.array([in_total(own, leak) for own, leak in zip(spent, told, strict=True)])
 
 
 class PairwiseMeter:

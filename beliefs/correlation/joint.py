@@ -43,6 +43,11 @@ def channels_leak(laws: Matrix, channels: Sequence[Matrix]) -> float:
     return upwards(max(float(spread.max()), _LEAST), _roundings(laws))
 
 
+def in_total(own: float, leak: float) -> float:
+    """What a secret loses by its own report and through others; the sum is rounded up."""
+    return math.nextafter(own + leak, math.inf) if leak > 0.0 else own
+
+
 def group_bound(laws: Matrix, level: float) -> float:
     """What any mechanisms of these levels in sum lose at most: all neighbours count as one attribute."""
     return min(level, bound(laws.reshape(laws.shape[0], -1), level).epsilon)

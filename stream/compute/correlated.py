@@ -9,7 +9,7 @@ from beliefs.checks import Invalid
 from beliefs.correlation.benchmarks import scores
 from beliefs.correlation.bound import Matrix, bound, profile, rows_of, saturation, sum_of, tight_delta
 from beliefs.correlation.calibration import ExactMeter, GroupMeter, Meter, equal_budgets
-from beliefs.correlation.joint import channels_leak, group_bound, joint_leak
+from beliefs.correlation.joint import channels_leak, group_bound, in_total, joint_leak
 from beliefs.correlation.outputs import channel_leak, level_of, repeated_leak, response_leak, sets_leak
 from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
 from beliefs.correlation.tables import conditional_of, correlation_of, given
@@ -94,7 +94,7 @@ def joint(
         matrices = _channels_of(counts, channels)
         leak, level = channels_leak(laws, matrices), sum_of([level_of(each) for each in matrices])
     bounded = group_bound(laws, level)
-    total = None if own_epsilon is None else own_epsilon + leak
+    total = None if own_epsilon is None else in_total(own_epsilon, leak)
     return {"epsilon": min(leak, bounded), "bound": bounded, "total": total}
 
 

@@ -53,6 +53,25 @@ def test_large_laws_and_the_frontier_agree() -> None:
         assert frontier.bound(math.inf) == pytest.approx(saturation(laws), rel=1e-12)
 
 
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 50.0, 2_000.0])
+def test_many_secrets_that_are_all_alike(epsilon: float) -> None:
+    """All 40,000 pairs attain the same level, and only the first is named."""
+    size = 200
+    laws = np.full((size, size), 0.1 / (size - 1))
+    np.fill_diagonal(laws, 0.9)
+    weight = math.expm1(min(epsilon, 600.0))
+    want = math.log1p(0.9 * weight) - math.log1p(0.1 / (size - 1) * weight)
+    found = bound(laws, epsilon)
+    assert 0.0 <= found.epsilon - want <= 1e-11
+    assert found.subset is not None
+    assert found.rows is not None
+    assert len(found.subset) == 1
+    one, other = bound(laws[::-1], epsilon), bound(np.eye(size), epsilon)
+    assert one.epsilon == pytest.approx(found.epsilon, rel=1e-12)
+    assert other.epsilon == epsilon
+    assert bound(np.tile(laws[0], (size, 1)), epsilon) == (0.0, None, None)
+
+
 @pytest.mark.parametrize("epsilon", [599.0, 601.0, 745.0, 2_000.0, 1e6])
 def test_huge_budgets_stay_in_the_log_domain(epsilon: float) -> None:
     disjoint = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
