@@ -15,7 +15,7 @@ from mechanisms.coins import Coins
 from mechanisms.contract import TOTAL, Floats, Integers
 from mechanisms.local.estimate import Estimate, from_support
 from mechanisms.local.guesses import Guess, guess_of
-from mechanisms.local.units import points, ratio_for, require_drawable
+from mechanisms.local.units import points, ratio_for, require_drawable, require_values
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class DrawnResponse:
 
     def draw(self, values: Integers, coins: Coins) -> Integers:
         """One report for each value, from one word each."""
+        require_values(values, self.values)
         point = points(coins[:, 0])
         other = np.maximum(point - self.high, 0) // self.low
         return np.where(point < self.high, values, other + (other >= values))

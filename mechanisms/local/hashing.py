@@ -17,7 +17,7 @@ from mechanisms.contract import Floats, Integers
 from mechanisms.local.estimate import Estimate, from_support
 from mechanisms.local.grr import DrawnResponse, drawn_response
 from mechanisms.local.guesses import Guess, supported_guess
-from mechanisms.local.units import require_drawable
+from mechanisms.local.units import require_drawable, require_values
 
 HASH_RANGE_MAX = 1 << 16
 
@@ -107,6 +107,7 @@ class DrawnHashing:
 
     def draw(self, values: Integers, coins: Coins) -> HashReports:
         """One report for each value, from two words for the function and one for the response."""
+        require_values(values, self.values)
         factors, shifts = coins[:, 0], coins[:, 1]
         own = hashed(values.astype(np.uint64), factors, shifts, self.response.values)
         return HashReports(factors, shifts, self.response.draw(own, coins[:, 2:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from beliefs.checks import Invalid
@@ -40,6 +41,10 @@ def local(name: str, values: int, epsilon: float) -> Local:
     """The mechanism of that name for a field of so many values."""
     if name not in MECHANISMS:
         raise Invalid("mechanism", f"is not known; the local mechanisms are {', '.join(MECHANISMS)}")
+    if values < 1:
+        raise Invalid("values", "must be 1 or more")
+    if not 0.0 <= epsilon < math.inf:
+        raise Invalid("epsilon", "must be a finite number of 0 or more nats")
     return MECHANISMS[name](values, epsilon)
 
 

@@ -17,7 +17,7 @@ from mechanisms.coins import Coins
 from mechanisms.contract import TOTAL, Floats, Integers
 from mechanisms.local.estimate import Estimate, from_support
 from mechanisms.local.guesses import CERTAIN, Guess, guess_of
-from mechanisms.local.units import ratio_for, require_drawable
+from mechanisms.local.units import ratio_for, require_drawable, require_values
 
 _DOUBLES_UP_TO = 700.0
 
@@ -126,6 +126,7 @@ class DrawnSubset:
 
     def draw(self, values: Integers, coins: Coins) -> Integers:
         """One row of 0 and 1 for each value: the set, without an order."""
+        require_values(values, self.values)
         held = np.zeros((values.size, self.values), dtype=np.int64)
         draw_sets(values, self.size, self.own, coins, held)
         return held

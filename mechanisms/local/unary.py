@@ -9,13 +9,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.correlation.outputs import ANY, Sets
 from beliefs.leakage.sequence import log_up
 from mechanisms.coins import Coins
 from mechanisms.contract import TOTAL, Floats, Integers
 from mechanisms.local.estimate import Estimate, from_support
 from mechanisms.local.guesses import Guess, supported_guess
-from mechanisms.local.units import bits_level, points, ratio_for, require_drawable, units_up
+from mechanisms.local.units import bits_level, points, ratio_for, require_drawable, require_values, units_up
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,17 @@ def rappor(values: int, flip: float, report_zero: float, report_one: float) -> U
 
     `level` is that of one round, `longitudinal` that of any number of rounds together: what the permanent bits tell.
     """
+    _require_shares(flip, report_zero, report_one)
     p = (1.0 - flip / 2.0) * report_one + flip / 2.0 * report_zero
     q = flip / 2.0 * report_one + (1.0 - flip / 2.0) * report_zero
     longitudinal = 2.0 * (math.log1p(1.0 - flip) - _log(flip)) if flip > 0.0 else math.inf
     return Unary(values, p, q, _level(p, q), _log(1.0 - p), _log(q), {"flip": flip, "longitudinal": longitudinal})
+
+
+def _require_shares(flip: float, report_zero: float, report_one: float) -> None:
+    for name, share in (("flip", flip), ("report_zero", report_zero), ("report_one", report_one)):
+        if not 0.0 <= share <= 1.0:
+            raise Invalid(name, "must lie between 0 and 1")
 
 
 def _level(p: float, q: float) -> float:
@@ -108,6 +116,7 @@ class DrawnBits:
 
     def draw(self, values: Integers, coins: Coins) -> Integers:
         """One row of bits for each value, from one word for each bit."""
+        require_values(values, self.values)
         point = points(coins)
         bits = point < self.other
         rows = np.arange(values.size)
@@ -169,6 +178,7 @@ class DrawnTwice:
 
 def drawn_rappor(values: int, flip: float, report_zero: float, report_one: float) -> DrawnTwice:
     """Flips are rounded up, which tells less; reports to the nearest unit."""
+    _require_shares(flip, report_zero, report_one)
     other = units_up(Fraction(flip) / 2)
     permanent = DrawnBits(values, TOTAL - other, other)
     return DrawnTwice(permanent, round(Fraction(report_zero) * TOTAL), round(Fraction(report_one) * TOTAL))

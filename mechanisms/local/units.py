@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from beliefs.checks import Invalid
+from beliefs.checks import Invalid, require
 from beliefs.leakage.sequence import log_up
 from mechanisms.coins import Coins
 from mechanisms.contract import TOTAL, Integers
@@ -22,6 +22,11 @@ def require_drawable(values: int, epsilon: float) -> None:
         raise Invalid("values", f"must be 2 to {VALUES_MAX} to be drawn from")
     if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
         raise Invalid("epsilon", f"must be {EPSILON_MIN:g} to {EPSILON_MAX:g} nats to be drawn with")
+
+
+def require_values(values: Integers, count: int) -> None:
+    """A value that the field does not have is never drawn for: what it would show is nobody's level."""
+    require(bool(((values >= 0) & (values < count)).all()), f"values of this field are 0 to {count - 1}")
 
 
 def ratio_for(epsilon: float, part: Fraction = Fraction(1)) -> Fraction:

@@ -113,8 +113,12 @@ def test_hash_ranges_and_subset_sizes() -> None:
     for size in (0, 14, 15):
         with pytest.raises(Invalid):
             subset_selection(14, 1.0, size)
-    with pytest.raises(Invalid):
-        local("rappor", 3, 1.0)
+    for wrong in (("rappor", 3, 1.0), ("grr", 0, 1.0), ("oue", 3, -1.0), ("ss", 3, math.nan), ("grr", 3, math.inf)):
+        with pytest.raises(Invalid):
+            local(*wrong)
+    for share in (-0.1, 1.1, math.nan):
+        with pytest.raises(Invalid):
+            rappor(3, share, 0.5, 0.75)
 
 
 def test_two_step_bits_tell_less_in_a_round_than_for_ever() -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from beliefs.checks import Invalid
+from beliefs.checks import Invalid, InvariantBroken
 from beliefs.leakage.sequence import log_up
 from mechanisms.contract import TOTAL
 from mechanisms.local.coins import field_key, permanent_coins, report_coins
@@ -77,6 +77,17 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         drawn("she", 3, 1.0)
     with pytest.raises(Invalid):
         drawn_hashing(3, 1.0, 1)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_value_that_the_field_does_not_have_is_never_drawn_for(name: str) -> None:
+    found = drawn(name, 3, 1.0)
+    coins = report_coins(KEY, 0, 1, found.words)
+    for value in (-1, 3):
+        with pytest.raises(InvariantBroken):
+            found.draw(np.array([value], dtype=np.int64), coins)
+    nobody = found.draw(np.zeros(0, dtype=np.int64), report_coins(KEY, 0, 0, found.words))
+    assert found.counts(nobody).tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("name", DRAWN)
