@@ -59,6 +59,6 @@ class Drawn(Protocol):
         """Reports in the mechanism's own form, one for each value and row of coins."""
         ...
 
-    def counts(self, reports: Any) -> Integers:
-        """How many reports support each value."""
+    def counts(self, reports: Any) -> Integers | Floats:
+        """How many reports support each value; of noisy cells their sums."""
         ...

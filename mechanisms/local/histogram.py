@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.outputs import ANY, Sets
-from mechanisms.contract import TOTAL, Floats
+from beliefs.leakage.sequence import log_up
+from mechanisms.coins import Coins
+from mechanisms.contract import TOTAL, Floats, Integers
 from mechanisms.local.estimate import Estimate
 from mechanisms.local.guesses import CERTAIN, Guess, guess_of
 from mechanisms.local.unary import DrawnBits, Unary
-from mechanisms.local.units import ratio_for, require_drawable, units_up
+from mechanisms.local.units import points, ratio_for, require_drawable, require_values, units_up
+
+SHE_EPSILON_MIN, SHE_EPSILON_MAX = 0.01, 16.0
+_TAIL_NATS = 12.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,88 @@ def the(values: int, epsilon: float, threshold: float) -> Unary:
     p, q = -math.expm1(log_off), math.exp(log_q)
     level = (math.log(p) - log_q) + (math.log1p(-q) - log_off)
     return Unary(values, p, q, min(epsilon, level), log_off, log_q, {"scale": 2.0 / epsilon, "threshold": threshold})
+
+
+@dataclass(frozen=True)
+class DrawnHistogram:
+    """What is drawn: cells on a grid of `per_unit` steps to 1, cut off at both ends, from one of two rows of TOTAL.
+
+    A cell of another value is `first` + i steps in other[i] cases; the own value's row is the same from its end on.
+    """
+
+    values: int
+    per_unit: int
+    first: int
+    other: tuple[int, ...]
+
+    @property
+    def words(self) -> int:
+        return self.values
+
+    @property
+    def level(self) -> float:
+        """Two cells differ between two values; each tells at most the largest ratio of one row to the other."""
+        return log_up(self.ratio**2)
+
+    @property
+    def ratio(self) -> Fraction:
+        return max(Fraction(one, two) for one, two in zip(self.other, reversed(self.other), strict=True))
+
+    @property
+    def cut(self) -> float:
+        """By how much the mean of a cell is above 0 if it is another value's, and below 1 if it is the own one's."""
+        steps = sum((self.first + place) * units for place, units in enumerate(self.other))
+        return float(Fraction(steps, TOTAL * self.per_unit))
+
+    def draw(self, values: Integers, coins: Coins) -> Integers:
+        """One row of cells, in steps, for each value, from one word for each cell."""
+        require_values(values, self.values)
+        point = points(coins)
+        cells = np.searchsorted(_sums(self.other), point, side="right")
+        rows = np.arange(values.size)
+        cells[rows, values] = np.searchsorted(_sums(self.other[::-1]), point[rows, values], side="right")
+        return cells + self.first
+
+    def counts(self, reports: Integers) -> Floats:
+        """The sums of the cells of each value, put right for what was cut off."""
+        sums = reports.sum(axis=0) / self.per_unit
+        put_right: Floats = (sums - reports.shape[0] * self.cut) / (1.0 - 2.0 * self.cut)
+        return put_right
+
+
+def drawn_she(values: int, epsilon: float) -> DrawnHistogram:
+    """The level is measured on the whole numbers; what they tell too much is taken off the design until it fits."""
+    require_drawable(values, epsilon)
+    if not SHE_EPSILON_MIN <= epsilon <= SHE_EPSILON_MAX:
+        raise Invalid("epsilon", f"must be {SHE_EPSILON_MIN:g} to {SHE_EPSILON_MAX:g} nats for cells to be drawn")
+    per_unit = max(4, math.ceil(4.0 * epsilon))
+    reach = math.ceil(_TAIL_NATS * 2.0 * per_unit / epsilon)
+    design = epsilon
+    while True:
+        found = DrawnHistogram(values, per_unit, -reach, _row(design, per_unit, reach))
+        if found.level <= epsilon:
+            return found
+        design -= 2.0 * (found.level - epsilon) + math.ulp(epsilon)
+
+
+def _row(epsilon: float, per_unit: int, reach: int) -> tuple[int, ...]:
+    """Units of -reach .. per_unit + reach: geometric around 0, all that lies beyond an end at that end."""
+    with localcontext() as context:
+        context.prec = 50
+        fades = (-Decimal(epsilon) / (2 * per_unit)).exp()
+        share = TOTAL * (1 - fades) / (1 + fades)
+        powers = [share]
+        for _ in range(reach + per_unit):
+            powers.append(powers[-1] * fades)
+        inner = [powers[abs(step)] for step in range(1 - reach, per_unit + reach)]
+        cells = [powers[reach] / (1 - fades), *inner, powers[per_unit + reach] / (1 - fades)]
+        units = [int(cell.to_integral_value()) for cell in cells]
+    units[reach] += TOTAL - sum(units)
+    return tuple(units)
+
+
+def _sums(row: tuple[int, ...]) -> Integers:
+    return np.array(list(itertools.accumulate(row))[:-1], dtype=np.int64)
 
 
 def drawn_the(values: int, epsilon: float, threshold: float) -> DrawnBits:

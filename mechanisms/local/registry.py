@@ -10,7 +10,7 @@ from mechanisms.local.contract import Drawn, Local
 from mechanisms.local.exponential import drawn_exponential, exponential
 from mechanisms.local.grr import drawn_response, grr
 from mechanisms.local.hashing import blh, drawn_blh, drawn_olh, olh
-from mechanisms.local.histogram import she
+from mechanisms.local.histogram import drawn_she, she
 from mechanisms.local.subset import drawn_subset, subset_selection
 from mechanisms.local.unary import drawn_oue, drawn_sue, oue, sue
 
@@ -33,8 +33,9 @@ DRAWN: Mapping[str, Callable[[int, float], Drawn]] = {
     "blh": drawn_blh,
     "olh": drawn_olh,
     "ss": drawn_subset,
+    "she": drawn_she,
 }
-"""What can be drawn in whole numbers; Laplace noise cannot."""
+"""The same in whole numbers."""
 
 
 def local(name: str, values: int, epsilon: float) -> Local:
@@ -51,5 +52,5 @@ def local(name: str, values: int, epsilon: float) -> Local:
 def drawn(name: str, values: int, epsilon: float) -> Drawn:
     """The same in the whole numbers that reports are drawn from; its level is theirs, and at most the one asked for."""
     if name not in DRAWN:
-        raise Invalid("mechanism", f"cannot be drawn; those that can are {', '.join(DRAWN)}")
+        raise Invalid("mechanism", f"is not known; the local mechanisms are {', '.join(DRAWN)}")
     return DRAWN[name](values, epsilon)

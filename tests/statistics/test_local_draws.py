@@ -13,6 +13,7 @@ from mechanisms.local.coins import field_key, report_coins
 from mechanisms.local.contract import Drawn
 from mechanisms.local.grr import DrawnResponse
 from mechanisms.local.hashing import DrawnHashing, HashReports, hashed
+from mechanisms.local.histogram import DrawnHistogram
 from mechanisms.local.registry import DRAWN, drawn, local
 from mechanisms.local.subset import DrawnSubset
 from mechanisms.local.unary import DrawnBits
@@ -37,6 +38,8 @@ def times_seen(found: Drawn, value: int, first: int) -> int:
     """How many of a million reports of the value support 0 and not 1: the event that tells the two apart best."""
     coins = report_coins(KEY, first, DRAWS, found.words)
     reports = found.draw(np.full(DRAWS, value, dtype=np.int64), coins)
+    if isinstance(found, DrawnHistogram):
+        return int(((reports[:, 0] >= found.per_unit) & (reports[:, 1] <= 0)).sum())
     return int((supports(found, reports, 0) & ~supports(found, reports, 1)).sum())
 
 
@@ -63,6 +66,13 @@ def louder(found: Drawn) -> Drawn:
         return DrawnResponse(found.values, TOTAL - (found.values - 1) * low, low)
     if isinstance(found, DrawnBits):
         return DrawnBits(found.values, found.one + TOTAL // 20, found.other)
+    if isinstance(found, DrawnHistogram):
+        cells = list(found.other)
+        cells[-1 - found.per_unit + found.first :] = [
+            units // 2 for units in cells[-1 - found.per_unit + found.first :]
+        ]
+        cells[-found.first] += TOTAL - sum(cells)
+        return DrawnHistogram(found.values, found.per_unit, found.first, tuple(cells))
     if isinstance(found, DrawnSubset):
         return DrawnSubset(found.values, found.size, found.own + TOTAL // 20)
     assert isinstance(found, DrawnHashing)

@@ -14,7 +14,7 @@ from mechanisms.contract import TOTAL
 from mechanisms.local.coins import field_key, permanent_coins, report_coins
 from mechanisms.local.grr import DrawnResponse
 from mechanisms.local.hashing import HASH_RANGE_MAX, drawn_hashing, hashed
-from mechanisms.local.histogram import drawn_the
+from mechanisms.local.histogram import SHE_EPSILON_MAX, SHE_EPSILON_MIN, DrawnHistogram, drawn_the
 from mechanisms.local.registry import DRAWN, drawn, local
 from mechanisms.local.subset import DrawnSubset, draw_sets
 from mechanisms.local.unary import DrawnBits, drawn_rappor, rappor
@@ -32,6 +32,10 @@ def exact_level(name: str, values: int, epsilon: float) -> Fraction:
         return Fraction(found.high, found.low)
     if isinstance(found, DrawnBits):
         return Fraction(found.one, found.other) * Fraction(TOTAL - found.other, TOTAL - found.one)
+    if isinstance(found, DrawnHistogram):
+        assert sum(found.other) == TOTAL
+        assert min(found.other) > 0
+        return found.ratio**2
     if isinstance(found, DrawnSubset):
         return Fraction(found.own * (values - found.size), (TOTAL - found.own) * found.size)
     return Fraction(found.response.high, found.response.low)  # type: ignore[attr-defined]
@@ -40,7 +44,8 @@ def exact_level(name: str, values: int, epsilon: float) -> Fraction:
 @pytest.mark.parametrize("name", DRAWN)
 def test_the_printed_level_is_that_of_the_whole_numbers(name: str) -> None:
     for values, epsilon in itertools.product((2, 3, 17, 1_000), EPSILONS):
-        if name == "olh" and epsilon > math.log(HASH_RANGE_MAX - 1):
+        beyond_cells = name == "she" and not SHE_EPSILON_MIN <= epsilon <= SHE_EPSILON_MAX
+        if beyond_cells or (name == "olh" and epsilon > math.log(HASH_RANGE_MAX - 1)):
             with pytest.raises(Invalid):
                 drawn(name, values, epsilon)
             continue
@@ -49,7 +54,8 @@ def test_the_printed_level_is_that_of_the_whole_numbers(name: str) -> None:
         assert log_up(exact) <= found.level <= log_up(exact) + 1e-12
         assert exact <= exponential_down(Fraction(nominal))
         coarse = 2.0 * (math.exp(nominal) + values) / TOTAL  # what one unit more or less does to the ratio
-        assert nominal * (1.0 - 1e-12) - 1e-12 - coarse <= found.level <= nominal
+        coarse += 1e-6 if name == "she" else 1e-12
+        assert nominal * (1.0 - 1e-12) - coarse <= found.level <= nominal
 
 
 def test_the_exponential_is_rounded_down() -> None:
@@ -74,7 +80,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
                 drawn(name, values, epsilon)
             assert caught.value.field == field
     with pytest.raises(Invalid):
-        drawn("she", 3, 1.0)
+        drawn("the", 3, 1.0)
     with pytest.raises(Invalid):
         drawn_hashing(3, 1.0, 1)
 
@@ -88,6 +94,25 @@ def test_a_value_that_the_field_does_not_have_is_never_drawn_for(name: str) -> N
             found.draw(np.array([value], dtype=np.int64), coins)
     nobody = found.draw(np.zeros(0, dtype=np.int64), report_coins(KEY, 0, 0, found.words))
     assert found.counts(nobody).tolist() == [0, 0, 0]
+
+
+def test_cells_are_drawn_as_their_rows_say_and_their_sums_are_put_right() -> None:
+    for epsilon in (SHE_EPSILON_MIN, 1.0, SHE_EPSILON_MAX):
+        found = drawn("she", 3, epsilon)
+        assert isinstance(found, DrawnHistogram)
+        steps = np.arange(len(found.other)) + found.first
+        chances = np.array([float(Fraction(units, TOTAL)) for units in found.other])
+        assert found.cut == pytest.approx(float((steps * chances).sum()) / found.per_unit, abs=1e-9)
+        own = float((steps * chances[::-1]).sum()) / found.per_unit
+        assert own == pytest.approx(1.0 - found.cut, abs=1e-9)
+        # What cutting off and the grid leave of the stated variance.
+        variance = float((steps**2 * chances).sum()) / found.per_unit**2 - found.cut**2
+        assert variance == pytest.approx(8.0 / epsilon**2, rel=0.02)
+    found = drawn("she", 3, 1.0)
+    assert isinstance(found, DrawnHistogram)
+    limits = np.cumsum(np.array(found.other, dtype=object))
+    coins = np.array([[*corners(int(limits[5])), 0]], dtype=np.uint64)
+    assert found.draw(np.array([2]), coins).tolist() == [[found.first + 5, found.first + 6, found.first]]
 
 
 @pytest.mark.parametrize("name", DRAWN)
