@@ -74,7 +74,9 @@ class GroupMeter:
             values, places = np.unique(records[:, secret], return_inverse=True)
             counts = np.zeros((values.size, int(cells.max()) + 1))
             np.add.at(counts, (places.ravel(), cells.ravel()), 1.0)
-            conditionals.append(conditional_of(counts).laws)
+            # Combinations with equal counts under every secret are one to the best set: it holds all or none of them.
+            different, times = np.unique(counts, axis=1, return_counts=True)
+            conditionals.append(conditional_of(different * times).laws)
         return cls(conditionals)
 
     def totals(self, budgets: Vector) -> Vector:
