@@ -13,7 +13,9 @@ from collections.abc import Mapping
 
 from beliefs import json_text
 from beliefs.checks import Invalid, kind_of, require
-from stream.compute.catalogue import CATALOGUE, Computation
+from stream.compute.catalogue import CATALOGUE
+from stream.compute.computation import Choice, Computation
+from stream.compute.inputs import text
 
 
 def answer(document: object) -> object:
@@ -46,10 +48,13 @@ def _result(item: object) -> Mapping[str, object]:
     given = item.get("inputs", {})
     if not isinstance(given, dict):
         raise Invalid("inputs", f"must be an object, found {kind_of(given)}")
+    if isinstance(computation, Choice):
+        chosen, rest = _of(computation, given)
+        return chosen.function(**_read(chosen, rest, computation.by))
     return computation.function(**_read(computation, given))
 
 
-def _computation(name: object) -> Computation:
+def _computation(name: object) -> Computation | Choice:
     if not isinstance(name, str):
         raise Invalid("what", f"must be the name of a computation, found {kind_of(name)}")
     if name not in CATALOGUE:
@@ -57,8 +62,22 @@ def _computation(name: object) -> Computation:
     return CATALOGUE[name]
 
 
-def _read(computation: Computation, given: Mapping[str, object]) -> dict[str, object]:
-    names = [each.name for each in computation.inputs]
+def _of(choice: Choice, given: Mapping[str, object]) -> tuple[Computation, json_text.JsonObject]:
+    """The computation that was chosen, and the inputs without the choice."""
+    if choice.by in _repeated(given):
+        raise Invalid(choice.by, "is given more than once")
+    if choice.by not in given:
+        raise Invalid(choice.by, "is missing")
+    name = text(given[choice.by], choice.by)
+    if name not in choice.computations:
+        raise Invalid(choice.by, f"is not known; there are {', '.join(choice.computations)}")
+    rest = json_text.JsonObject({key: value for key, value in given.items() if key != choice.by})
+    rest.repeated = tuple(_repeated(given))
+    return choice.computations[name], rest
+
+
+def _read(computation: Computation, given: Mapping[str, object], *before: str) -> dict[str, object]:
+    names = [*before, *(each.name for each in computation.inputs)]
     for name in given:
         if name not in names:
             raise Invalid(name, f"is no input of this computation; its inputs are {', '.join(names)}")

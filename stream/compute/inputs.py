@@ -6,6 +6,7 @@ that name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from beliefs.checks import Invalid, finite_number, kind_of
 from beliefs.simplex import Vector, probabilities
 
 Reader = Callable[[object, str], object]
+
+AXES_MAX = 32
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,80 @@ def key(value: object, field: str) -> bytes:
     if len(digits) != 64 or not set(digits) <= set("0123456789abcdef"):
         raise Invalid(field, "must be 64 lower-case hexadecimal digits")
     return bytes.fromhex(digits)
+
+
+def pair_or_more(value: object, field: str) -> int:
+    """A whole number, 2 or more: how many values there are to choose between."""
+    number = whole_number(value, field)
+    if number < 2:
+        raise Invalid(field, "must be 2 or more: with fewer values there is no other one")
+    return number
+
+
+def positive(value: object, field: str) -> float:
+    """A finite number above 0."""
+    number = finite_number(value, field)
+    if not number > 0:
+        raise Invalid(field, "must be above 0")
+    return number
+
+
+def level(value: object, field: str) -> float:
+    """Nats, or the text "inf"."""
+    return math.inf if value == "inf" else nats(value, field)
+
+
+def below_one(value: object, field: str) -> float:
+    """A number from 0 to 1, but not 1."""
+    number = share(value, field)
+    if number == 1.0:
+        raise Invalid(field, "must be below 1")
+    return number
+
+
+def list_of_shares(value: object, field: str) -> Vector:
+    return np.array([share(each, field) for each in _listed(value, field)])
+
+
+def list_of_counts(value: object, field: str) -> list[int]:
+    return [count(each, field) for each in _listed(value, field)]
+
+
+def channels(value: object, field: str) -> list[list[Vector]]:
+    """Several channels, one for each neighbour."""
+    return [channel(each, field) for each in _listed(value, field)]
+
+
+def nested(value: object, field: str) -> Vector:
+    """A table with one axis for each attribute: weights that are 0 or more, with a positive total."""
+    entries: list[float] = []
+    shape = _shape(value, field)
+    if len(shape) > AXES_MAX:
+        raise Invalid(field, f"has {len(shape)} axes, more than {AXES_MAX}")
+    _collect(value, shape, field, entries)
+    if not any(entries):
+        raise Invalid(field, "is 0 everywhere; a table needs a positive total")
+    return np.array(entries).reshape(shape)
+
+
+def _shape(value: object, field: str) -> tuple[int, ...]:
+    """The lengths along the first entries; `_collect` compares all others with them."""
+    return (len(_listed(value, field)), *_inner(value, field))
+
+
+def _inner(value: object, field: str) -> tuple[int, ...]:
+    first = _listed(value, field)[0]
+    return _shape(first, field) if isinstance(first, list) else ()
+
+
+def _collect(value: object, shape: tuple[int, ...], field: str, entries: list[float]) -> None:
+    if not shape:
+        entries.append(_not_negative(value, field))
+        return
+    if not isinstance(value, list) or len(value) != shape[0]:
+        raise Invalid(field, "is ragged: lists at one depth have different lengths")
+    for each in value:
+        _collect(each, shape[1:], field, entries)
 
 
 def _listed(value: object, field: str) -> list[object]:

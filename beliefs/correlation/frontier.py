@@ -1,0 +1,67 @@
+"""The bound as a function of epsilon: sorted once, then a few points for each epsilon. Proof: calibration.md.
+
+Every pair of secrets and every prefix of its values by falling ratio is a point (B, A); e^L is the steepest slope from
+(-1/w, -1/w) to any of them, so only the upper hull of all points matters, whatever epsilon is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from beliefs.correlation.bound import Matrix, log_ratios, roundings, upwards
+from beliefs.simplex import Vector
+
+
+class Frontier:
+    """One attribute's law given a secret, ready for many epsilons."""
+
+    def __init__(self, conditional: Matrix) -> None:
+        self.size = conditional.shape[1]
+        points = [_curve(first, second) for first in conditional for second in conditional]
+        against = np.concatenate([pair[0] for pair in points])
+        inside = np.concatenate([pair[1] for pair in points])
+        order = np.lexsort((-inside, against))
+        self.against, self.inside = _hull(against[order], inside[order])
+
+    def bound(self, epsilon: float) -> float:
+        """What any mechanism of that level loses at most; rounded up."""
+        if epsilon == 0.0:
+            return 0.0
+        if math.isinf(epsilon):
+            return upwards(self._saturated(), self.size)
+        level = float(log_ratios(self.inside, self.against, epsilon).max())
+        return upwards(level, roundings(self.size, epsilon), epsilon)
+
+    def _saturated(self) -> float:
+        some = self.inside > 0.0
+        with np.errstate(divide="ignore"):
+            return float((np.log(self.inside[some]) - np.log(self.against[some])).max())
+
+
+def _curve(first: Vector, second: Vector) -> tuple[Vector, Vector]:
+    """The chances of all prefixes, from the empty set on, by falling ratio."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(first > 0.0, np.log(first) - np.log(second), -math.inf)
+    order = np.argsort(-ratios, kind="stable")
+    zero = np.zeros(1)
+    return (
+        np.concatenate([zero, np.add.accumulate(second[order])]),
+        np.concatenate([zero, np.add.accumulate(first[order])]),
+    )
+
+
+def _hull(across: Vector, up: Vector) -> tuple[Vector, Vector]:
+    """The upper hull of points whose first coordinate never falls.
+
+    A point on or below the line between its neighbours is no corner, so that all such points may go at once.
+    """
+    while across.size > 2:
+        wide, high = across[2:] - across[:-2], up[2:] - up[:-2]
+        turns = (across[1:-1] - across[:-2]) * high - (up[1:-1] - up[:-2]) * wide
+        corners = np.concatenate([[True], turns < 0.0, [True]])
+        if corners.all():
+            break
+        across, up = across[corners], up[corners]
+    return across, up

@@ -1,0 +1,170 @@
+"""Numbers of correlated fields: what a secret loses through other attributes that local mechanisms report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from beliefs.checks import Invalid
+from beliefs.correlation.benchmarks import scores
+from beliefs.correlation.bound import Matrix, bound, profile, rows_of, saturation, sum_of, tight_delta
+from beliefs.correlation.calibration import ExactMeter, GroupMeter, Meter, equal_budgets
+from beliefs.correlation.joint import channels_leak, group_bound, in_total, joint_leak
+from beliefs.correlation.outputs import channel_leak, level_of, repeated_leak, response_leak, sets_leak
+from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
+from beliefs.correlation.tables import conditional_of, correlation_of, given
+from beliefs.simplex import Vector
+from mechanisms.local.registry import local
+from mechanisms.local.subset import subset_selection
+from stream.compute.sequence import Result
+
+ANY, GRR, SS = "any", "grr", "ss"
+OUTPUTS_MAX = 1 << 24
+
+
+def correlation(counts: Matrix) -> Result:
+    """Both conditionals of a table, over the values that occur, and how much the two attributes tell of each other."""
+    if counts.ndim != 2:
+        raise Invalid("counts", f"has {counts.ndim} axes; the correlation is that of two attributes")
+    forward, backward = conditional_of(counts), conditional_of(counts.T)
+    return {
+        "conditional": forward.laws.tolist(),
+        "rows": forward.rows.tolist(),
+        "reverse": backward.laws.tolist(),
+        "columns": forward.columns.tolist(),
+        **correlation_of(counts)._asdict(),
+    }
+
+
+def bound_of(conditional: Sequence[Vector], epsilon: float, delta: float = 0.0, at: Vector | None = None) -> Result:
+    """The most that any mechanism of that epsilon and delta loses, and where."""
+    laws = rows_of(conditional)
+    found = bound(laws, epsilon)
+    return {
+        "epsilon": found.epsilon,
+        "delta": tight_delta(laws, epsilon, delta, found.epsilon),
+        "rows": found.rows,
+        "subset": found.subset,
+        "profile": [] if at is None else [profile(laws, epsilon, delta, level) for level in at.tolist()],
+    }
+
+
+def saturation_of(conditional: Sequence[Vector]) -> Result:
+    """The most that any budget loses."""
+    return {"epsilon": saturation(rows_of(conditional))}
+
+
+def through_channel(conditional: Sequence[Vector], channel: Sequence[Vector]) -> Result:
+    """The exact leak through a channel."""
+    require_rows(channel, conditional[0].size, "channel", "conditional has that many columns")
+    return {"epsilon": channel_leak(rows_of(conditional), rows_of(channel))}
+
+
+def mechanism_leak(
+    conditional: Sequence[Vector], mechanism: str, epsilon: float, subset_size: int | None = None
+) -> Result:
+    """The exact leak over the outputs that a mechanism really has."""
+    chosen = local(mechanism, conditional[0].size, epsilon)
+    if subset_size is not None:
+        if mechanism != SS:
+            raise Invalid("subset_size", f"belongs to the mechanism {SS} only")
+        chosen = subset_selection(conditional[0].size, epsilon, subset_size)
+    return {"epsilon": sets_leak(rows_of(conditional), chosen.worst_sets(), chosen.level)}
+
+
+def attacked(conditional: Sequence[Vector], mechanism: str, epsilon: float) -> Result:
+    """What a guess of the value leaks, which is less than the report that it was guessed from."""
+    guess = local(mechanism, conditional[0].size, epsilon).guess()
+    return {"epsilon": response_leak(rows_of(conditional), guess.effective), **guess._asdict()}
+
+
+def joint(
+    counts: Matrix,
+    epsilons: Vector | None = None,
+    channels: Sequence[Sequence[Vector]] | None = None,
+    own_epsilon: float | None = None,
+) -> Result:
+    """The exact leak of axis 0 through all other axes together, and the bound for any mechanisms of these levels."""
+    laws = _secret_and_neighbours(counts)
+    if epsilons is not None:
+        _require_one_each(counts, epsilons.size, "epsilons")
+        leak, level = joint_leak(laws, epsilons.tolist()), sum_of(epsilons.tolist())
+    else:
+        assert channels is not None
+        matrices = _channels_of(counts, channels)
+        leak, level = channels_leak(laws, matrices), sum_of([level_of(each) for each in matrices])
+    bounded = group_bound(laws, level)
+    total = None if own_epsilon is None else in_total(own_epsilon, leak)
+    return {"epsilon": min(leak, bounded), "bound": bounded, "total": total}
+
+
+def repeated(conditional: Sequence[Vector], epsilon: float, times: int) -> Result:
+    """The same value reported several times."""
+    laws = rows_of(conditional)
+    return {"epsilon": repeated_leak(laws, epsilon, times), "bound": bound(laws, times * epsilon).epsilon}
+
+
+def calibrate(counts: Matrix, mechanism: str, total: float) -> Result:
+    """The largest equal budget for which no attribute loses more than the total."""
+    if mechanism not in (ANY, GRR):
+        raise Invalid("mechanism", f"is not known here; there are {ANY}, {GRR}")
+    meter: Meter = ExactMeter(counts) if mechanism == GRR else GroupMeter.of_table(counts)
+    return {"epsilon": equal_budgets(meter, total)}
+
+
+def robust(
+    conditional: Sequence[Vector],
+    epsilon: float,
+    radii: Vector | None = None,
+    samples: Sequence[int] | None = None,
+    failure: float = 0.0,
+) -> Result:
+    """The bound over all laws within a total variation of each row."""
+    laws = rows_of(conditional)
+    if laws.shape[1] > COLUMNS_MAX:
+        raise Invalid(
+            "conditional", f"has {laws.shape[1]} columns; all their sets are listed, of at most {COLUMNS_MAX}"
+        )
+    if radii is None:
+        assert samples is not None
+        _require_for_each_row(laws, len(samples), "samples")
+        radii = radii_of(samples, laws.shape[1], failure)
+    _require_for_each_row(laws, radii.size, "radii")
+    return {"epsilon": robust_bound(laws, epsilon, radii), "radii": radii.tolist()}
+
+
+def benchmark(reference: Vector, estimate: Vector, epsilon: float) -> Result:
+    """How far an estimate of many leaks is from a reference."""
+    if estimate.size != reference.size:
+        raise Invalid("estimate", f"has {estimate.size} entries, but reference has {reference.size}")
+    return scores(reference, estimate, epsilon)._asdict()
+
+
+def require_rows(matrix: Sequence[Vector], rows: int, field: str, why: str) -> None:
+    if len(matrix) != rows:
+        raise Invalid(field, f"has {len(matrix)} rows and needs {rows}: {why}")
+
+
+def _secret_and_neighbours(counts: Matrix) -> Matrix:
+    if counts.ndim < 2:
+        raise Invalid("counts", "has one axis; it needs the secret's and one for each neighbour")
+    return given(counts, 0)
+
+
+def _require_one_each(counts: Matrix, entries: int, field: str) -> None:
+    if entries != counts.ndim - 1:
+        raise Invalid(field, f"has {entries} entries, but counts has {counts.ndim - 1} axes besides the secret's")
+
+
+def _channels_of(counts: Matrix, channels: Sequence[Sequence[Vector]]) -> list[Matrix]:
+    _require_one_each(counts, len(channels), "channels")
+    for axis, channel in enumerate(channels, 1):
+        require_rows(channel, counts.shape[axis], "channels", f"axis {axis} of counts is that long")
+    if math.prod(channel[0].size for channel in channels) * counts.shape[0] > OUTPUTS_MAX:
+        raise Invalid("channels", f"have more than {OUTPUTS_MAX} outputs together; use the bound of their levels")
+    return [rows_of(channel) for channel in channels]
+
+
+def _require_for_each_row(laws: Matrix, entries: int, field: str) -> None:
+    if entries != laws.shape[0]:
+        raise Invalid(field, f"has {entries} entries, but conditional has {laws.shape[0]} rows")
