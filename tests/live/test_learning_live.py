@@ -4,7 +4,6 @@ release is the one that an undisturbed pipeline makes of the same raw records.
 
 from __future__ import annotations
 
-import asyncio
 import faulthandler
 import json
 from collections.abc import Sequence
@@ -30,9 +29,9 @@ from stream.protocol.ports import Outgoing
 from stream.stores.memory import MemoryStore
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
-BATCH, PAUSE_SECONDS = 600, 0.1
+BATCH, AROUND = 600, 300
 SWITCH, DRIFTED, COUNT = 32_768, 41_000, 53_000
-KILLS_AT = (2_048, SWITCH - 600, SWITCH, DRIFTED + 4_096)
+KILLS_AT = (2_048, 16_384, SWITCH, SWITCH + 3 * 4_096)
 SETTINGS = {
     "model": "{learn: {values: [still, walking], doubt: 0.01, withheld: 0.3}}",
     "mechanism": "{name: optimal, epsilon: 3.0}",
@@ -50,27 +49,31 @@ def raw_records() -> list[Raw]:
 
 
 async def under_kills(house: House) -> None:
-    """Events keep coming; the worker is killed just before, at and just after checkpoints."""
+    """The worker is killed while it has the records around a checkpoint in its hands, each time after it had come so
+    far.
+    """
     records = raw_records()
+    others = sum(record.partition != 0 for record in records)
+    written = 0
 
-    async def feed() -> None:
-        async with producing(house.broker) as producer:
-            for start in range(0, len(records), BATCH):
-                await write_with(producer, house.raw, records[start : start + BATCH])
-                await asyncio.sleep(PAUSE_SECONDS)
+    async with producing(house.broker) as producer:
 
-    async def reached(offset: int) -> bool:
-        return (await group_offsets(house.broker, house.name, house.raw)).get(0, 0) >= offset
+        async def write_until(end: int) -> None:
+            nonlocal written
+            while written < end:
+                size = min(BATCH, end - written)
+                await write_with(producer, house.raw, records[written : written + size])
+                written += size
 
-    async with asyncio.TaskGroup() as together:
-        together.create_task(feed())
+        async def there(offset: int) -> bool:
+            return (await group_offsets(house.broker, house.name, house.raw)).get(0, 0) >= offset
+
         for offset in KILLS_AT:
-
-            async def there(offset: int = offset) -> bool:
-                return await reached(offset)
-
-            await until(there, 120.0)
+            await write_until(others + offset - AROUND)
+            await until(lambda offset=offset: there(offset - AROUND), 120.0)  # type: ignore[misc]
+            await write_until(others + offset + AROUND)
             await house.worker.kill_child()
+        await write_until(len(records))
 
 
 async def undisturbed(house: House) -> tuple[list[list[Outgoing]], list[list[Epoch]]]:
