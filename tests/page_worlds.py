@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,14 @@ from stream.commands.witnessing import following_of, witness_of
 from stream.commands.worker import bytes_of_a_row, pipelines_of
 from stream.engine.topic_ids import TopicFacts
 from stream.keys import _document_of
+from stream.learning.learners import LEARNING_LOG, Learners, LearningObserver
 from stream.metrics import Meter
 from stream.metrics.observer import MeterObserver
 from stream.opening import Opened, open_pipeline
 from stream.protocol.effects import BlockReport
 from stream.protocol.inputs import InputBlock
-from stream.protocol.observer import Recovery
+from stream.protocol.observer import Observers, Recovery
+from stream.protocol.ports import Pipeline
 from stream.stores.memory import MemoryStore
 
 FACTS = TopicFacts("phones.raw", UUID(int=1), 1, led=True)
@@ -61,6 +64,14 @@ def single(folder: Path, accounts: int = 0, **changes: Any) -> Opened:
     return open_pipeline(house(folder, text), {})
 
 
+def learning(folder: Path, **changes: Any) -> Opened:
+    """Nothing is known of the values but what they are."""
+    values = ", ".join(f"act{number}" for number in range(SYMBOLS))
+    learnt = f"model: {{learn: {{values: [{values}]}}}}"
+    lines = [learnt if line.startswith("model:") else line for line in settings_text(**changes).splitlines()]
+    return open_pipeline(house(folder, "\n".join(lines)), {})
+
+
 def segmented(folder: Path, **changes: Any) -> Opened:
     given = zip(("a.json", "b.json", "c.json"), segment_world.SIMPLE, strict=True)
     models = [(name, serialise(model.alphabet, model.chain, {})) for name, model in given]
@@ -80,17 +91,31 @@ def busy(opened: Opened, records: Iterable[Sequence[Record]]) -> Meter:
     observer = MeterObserver(meter, lambda _: [], lambda: written + 25)
     observer.assigned([0])
     observer.ready(Recovery(0, 0, 0, users=0, unreadable=0), 0.0)
-    pipeline = pipelines_of(opened, FACTS, following)(0)
+    meter.learners = learners = Learners(logging.getLogger(LEARNING_LOG))
+    pipeline = pipelines_of(opened, FACTS, following, learners)(0)
     store = MemoryStore(rows_of_promise(opened.settings, opened.promise))
-    for block in records:
+    told = Observers([observer, LearningObserver(learners)])
+    for block in cut_as_the_pipeline_asks(pipeline, store, records):
         inputs, written = InputBlock.of(block), block[-1].timestamp
         effects = pipeline.prepare(inputs, store)
-        store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, {}, effects.held)
-        observer.block_committed(BlockReport(0, inputs, effects, len(block), 0, 7, 0.01, 0.02, 0.03))
+        store.apply(effects.keys, effects.heads, effects.codes, effects.next_offset, effects.marks, effects.held)
+        told.block_committed(BlockReport(0, inputs, effects, len(block), 0, 7, 0.01, 0.02, 0.03))
         clock.now += 4.0
     if meter.witness is not None:
         meter.witness.renew_all()
     return meter
+
+
+def cut_as_the_pipeline_asks(
+    pipeline: Pipeline, store: MemoryStore, blocks: Iterable[Sequence[Record]]
+) -> Iterator[Sequence[Record]]:
+    for each in blocks:
+        block = list(each)
+        while block:
+            end = pipeline.cut(store, block[0].offset)
+            size = len(block) if end is None else sum(record.offset < end for record in block)
+            yield block[:size]
+            block = block[size:]
 
 
 def followers(count: int, users: int = 60, seed: int = 3) -> Iterator[list[Record]]:

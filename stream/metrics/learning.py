@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Final
 
 from stream.learning.carried import ALARM
 from stream.learning.learners import Learners
 from stream.learning.standing import Standing
 from stream.metrics.metric import Kind, Metric
-from stream.metrics.rows import card, words
+from stream.metrics.rows import card
 
 _WHERE = "of a partition that learns its model"
 
@@ -107,19 +108,23 @@ def learning_card(learners: Learners | None) -> str:
     if learners is None or not learners.standings:
         return ""
     rows = "".join(_row(partition, now) for partition, now in sorted(learners.standings.items()))
-    names = ("phase", "predicted to keep, without and with a model", "model off by at most", "records to the next look")
-    head = "".join(f'<th scope="col" class="n">{name}</th>' for name in names)
-    body = f'<table><tr><th scope="col">partition</th>{head}</tr>{rows}</table>'
-    return card("Learning the model", body, wide=True)
+    head = '<th scope="col">partition</th><th scope="col">phase</th><th scope="col" class="n">next look in</th>'
+    return card("Learning the model", f"<table><tr>{head}</tr>{rows}</table>", wide=True)
 
 
 def _row(partition: int, now: Standing) -> str:
-    phase = f"informed by {now.model}" if now.informed else f"learning, {now.pairs:,} pairs"
-    kept = f"{now.blind_agreement:.1%}, {now.informed_agreement:.1%}" if now.blind_agreement else "not known yet"
-    error = f"{now.error:.4f}" if math.isfinite(now.error) else "not known yet"
+    phase = f"informed by {escape(now.model)}" if now.informed else f"learning, {now.pairs:,} pairs"
+    notes = []
+    if now.blind_agreement:
+        notes.append(
+            f"keeps {now.blind_agreement:.1%} without a model, {now.informed_agreement:.1%} with one, predicted"
+        )
+    if math.isfinite(now.error):
+        notes.append(f"model off by at most {now.error:.4f}")
     if now.informed:
-        error += f", {now.withheld:.1%} of epsilon withheld"
+        notes.append(f"{now.withheld:.1%} of epsilon withheld for that")
     left = max(0, now.next_look - now.reached)
-    cells = (words(f"epoch {now.epoch}: {phase}"), words(kept), words(error), f"{left:,}")
-    told = "".join(f'<td class="n">{cell}</td>' for cell in cells)
-    return f'<tr><th scope="row">{partition}</th>{told}</tr>'
+    return (
+        f'<tr><th scope="row">{partition}</th><td>epoch {now.epoch}: {phase}<small>{"; ".join(notes)}</small></td>'
+        f'<td class="n">{left:,}<small>records</small></td></tr>'
+    )

@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 import pytest
 from browser import Browser, Seen
-from page_worlds import busy, followers, huge, idle, segmented, single, wanderers
+from page_worlds import busy, followers, huge, idle, learning, segmented, single, wanderers
 from prometheus_client.parser import text_string_to_metric_families
 from reading_pages import check_readable
 from segment_world import mixed
@@ -73,6 +73,7 @@ def labelled(labels: Mapping[str, str]) -> str:
 
 def check_sections(one: Seen, meter: Meter) -> None:
     expected = Counter(SECTIONS) + Counter([PROMISE] if meter.settings.about.promise else [])
+    expected += Counter(["Learning the model"] if meter.learners is not None and meter.learners.standings else [])
     assert Counter(one.measured["sections"]) == expected
     assert all(one.measured["tables"]), "every table has headings"
     assert one.measured["title"].endswith(f"{meter.settings.pipeline} · Sottovoce")
@@ -158,6 +159,11 @@ async def test_models_by_segment(browser: Browser, tmp_path: Path) -> None:
     opened = segmented(tmp_path, nats=8, window="1h", when_spent="stop", chain_error=0.001, radius=0.05)
     seen = await looked(browser, busy(opened, [mixed(1_200, 40)]), tmp_path)
     check_words(seen, "to users whose first $.device is sensor", "model of phone", "dead letters: segment_changed")
+
+
+async def test_a_model_that_is_being_learnt(browser: Browser, tmp_path: Path) -> None:
+    seen = await looked(browser, busy(learning(tmp_path, epsilon=4.0, nats=1_000), followers(3_000)), tmp_path)
+    check_words(seen, "Learning the model", "epoch 1: learning", "without a model", "While it learns", "local privacy")
 
 
 async def test_numbers_too_large_for_any_worker(browser: Browser, tmp_path: Path) -> None:
