@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from stream.learning.carried import ALARM
+from stream.learning.standing import Standing as Learning
 from stream.metrics import watching_table as metrics
 from stream.metrics.meter import Meter
 from stream.metrics.rows import Row, card, nat, table, words
@@ -29,6 +31,9 @@ def model_card(meter: Meter, now: Standing) -> str:
 
 def _verdict(meter: Meter, now: Standing) -> Iterator[Row]:
     monitor = now.monitor
+    if meter.learners is not None and meter.learners.standings:
+        yield _learnt([each for each in meter.learners.standings.values() if each.informed])
+        return
     if meter.witness is None:
         why = "only releases made one by one, under one model for everybody, can be tested against it"
         yield Row("does the model look right?", words("not tested"), note=why)
@@ -48,9 +53,20 @@ def _verdict(meter: Meter, now: Standing) -> Iterator[Row]:
     yield Row("score, nats", words(score), note=note)
 
 
+def _learnt(informed: Sequence[Learning]) -> Row:
+    """Partitions that learn test what they have learnt themselves, and give it up where it does not fit."""
+    asked, note = "do the learnt models look right?", "each partition tests its own, and learns anew where it is wrong"
+    if not informed:
+        return Row(asked, words("none is in use yet"), note=note)
+    most = max(each.evidence for each in informed)
+    return Row(asked, words(f"evidence against one: {most:,.3g}"), note=f"{note}: from {ALARM:,.0f} on")
+
+
 def _beliefs(meter: Meter, now: Standing) -> Iterator[Row]:
     about = meter.settings.about
-    yield Row("readers' beliefs that are covered", words(f"radius {about.radius:g}, chain error {about.chain_error:g}"))
+    if meter.learners is None or not meter.learners.standings:
+        covered = words(f"radius {about.radius:g}, chain error {about.chain_error:g}")
+        yield Row("readers' beliefs that are covered", covered)
     if now.drift is not None:
         said = "not known of some user" if now.drift == float("inf") else nat(now.drift)
         note = "how far a stored belief may be from the exact one; charges make room for it"
