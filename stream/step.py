@@ -24,7 +24,7 @@ from beliefs.native import kernel, part_of_caller
 from beliefs.rounding import add_units, log_units_up
 from mechanisms import registry
 from mechanisms.coins import Coins, pick
-from mechanisms.contract import Integers, NearWorkspace, drift_level
+from mechanisms.contract import Floats, Integers, NearWorkspace, drift_level
 from mechanisms.sequence import forecast
 from mechanisms.sequence.two_budget import Rising, left_of, level_within
 from stream import drift as drifts
@@ -105,6 +105,47 @@ def carry_out_all(
         elif outcome == FORECAST:
             _forecast(policy, bench, coins[i, 1], i, releases)
         _store(policy, chain, bench, head, codes[user], drift, flags, told)
+
+
+@kernel
+def carry_out_one(
+    policy: Policy,
+    chain: ChainArrays,
+    bench: Bench,
+    heads: Integers,
+    codes: Codes,
+    events: Events,
+    coins: Coins,
+    releases: Releases,
+    i: int,
+) -> None:
+    """The i-th event alone. What it was released with stays on the bench."""
+    one = Events(events.slot[i : i + 1], events.offset[i : i + 1], events.time[i : i + 1], events.symbol[i : i + 1])
+    its = Releases(
+        releases.symbol[i : i + 1],
+        releases.outcome[i : i + 1],
+        releases.upper[i : i + 1],
+        releases.lower[i : i + 1],
+        releases.step[i : i + 1],
+        releases.uncertified,
+    )
+    carry_out_all(policy, chain, bench, heads, codes, one, coins[i : i + 1], its)
+
+
+@kernel
+def weigh_outputs(policy: Policy, bench: Bench, symbol: int, law: Floats) -> int:
+    """`law` becomes the weights, under the belief, of what the event on the bench might have released; answers the
+    place of what it did release.
+    """
+    work, released = bench.work, 0
+    for place in range(work.size[0]):
+        registry.column(policy.mechanism, place, bench.belief, work)
+        law[place] = 0.0
+        for x in range(bench.belief.shape[0]):
+            law[place] += bench.belief[x] * work.likelihood[x]
+        if work.head[place] == symbol:
+            released = place
+    return released
 
 
 @part_of_caller

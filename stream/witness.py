@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from beliefs.forward import ChainArrays
 from beliefs.native import kernel
 from beliefs.score import observe
-from mechanisms import registry
 from mechanisms.coins import Coins
 from mechanisms.contract import DRIFT_UNITS_PER_NAT, DRIFT_UNKNOWN, Floats, Integers, outward
 from stream.policy import RELEASED, REPLAYED, Bench, Events, Policy, Releases
 from stream.recall import predict_user
 from stream.state import Codes
-from stream.step import carry_out_all
+from stream.step import carry_out_one, weigh_outputs
 
 NOBODY = -1
 
@@ -76,16 +75,7 @@ def witness_all(
         if page[i] != NOBODY:
             for s in range(bench.ahead.shape[0]):
                 pages.believed[page[i], kept, s] = bench.ahead[s]
-        one = Events(events.slot[i : i + 1], events.offset[i : i + 1], events.time[i : i + 1], events.symbol[i : i + 1])
-        got = Releases(
-            releases.symbol[i : i + 1],
-            releases.outcome[i : i + 1],
-            releases.upper[i : i + 1],
-            releases.lower[i : i + 1],
-            releases.step[i : i + 1],
-            releases.uncertified,
-        )
-        carry_out_all(policy, chain, bench, heads, codes, one, coins[i : i + 1], got)
+        carry_out_one(policy, chain, bench, heads, codes, events, coins, releases, i)
         if releases.outcome[i] == REPLAYED:
             continue
         if page[i] != NOBODY:
@@ -111,13 +101,6 @@ def _score(policy: Policy, bench: Bench, symbol: int, drift: int, law: Floats, s
     """The law of the value that was released is the channel's output under the stored belief. The exact one lies within
     exp(+-drift) of it, and the sums that make it are rounded.
     """
-    work, released = bench.work, 0
-    for place in range(work.size[0]):
-        registry.column(policy.mechanism, place, bench.belief, work)
-        law[place] = 0.0
-        for x in range(bench.belief.shape[0]):
-            law[place] += bench.belief[x] * work.likelihood[x]
-        if work.head[place] == symbol:
-            released = place
+    released = weigh_outputs(policy, bench, symbol, law)
     off = drift / DRIFT_UNITS_PER_NAT + 2.0 * (outward(bench.belief.shape[0]) - 1.0)
-    observe(score, law, work.size[0], released, off)
+    observe(score, law, bench.work.size[0], released, off)

@@ -24,7 +24,7 @@ from stream.learning.choice import Choice, choose
 from stream.learning.pairs import count_pairs, last_releases, new_counts
 from stream.policy import RELEASED, Bench, Events, Policy, Releases, new_bench, new_releases
 from stream.state import Codes, new_users, seal, unsettled
-from stream.step import carry_out_all
+from stream.step import carry_out_one
 
 
 @kernel
@@ -47,16 +47,7 @@ def follow(
     """Of each event: `told`, both sides of what its release says; `worst`, the most that any output could have."""
     n = ahead.shape[1]
     for i in range(events.slot.shape[0]):
-        one = Events(events.slot[i : i + 1], events.offset[i : i + 1], events.time[i : i + 1], events.symbol[i : i + 1])
-        its = Releases(
-            releases.symbol[i : i + 1],
-            releases.outcome[i : i + 1],
-            releases.upper[i : i + 1],
-            releases.lower[i : i + 1],
-            releases.step[i : i + 1],
-            releases.uncertified,
-        )
-        carry_out_all(policy, arrays, bench, heads, codes, one, coins[i : i + 1], its)
+        carry_out_one(policy, arrays, bench, heads, codes, events, coins, releases, i)
         user = events.slot[i]
         left[i] = unsettled(heads[user])
         for x in range(n):

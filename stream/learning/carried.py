@@ -23,7 +23,7 @@ from mechanisms.contract import DRIFT_UNITS_PER_NAT, DRIFT_UNKNOWN, TOTAL, Integ
 from stream.policy import RELEASED, STEPS, WATERMARK, Bench, Events, Policy, Releases
 from stream.recall import predict_user
 from stream.state import Codes
-from stream.step import carry_out_all
+from stream.step import carry_out_one, weigh_outputs
 from stream.watch import EVERY
 
 PEAK: Final = WIDTH
@@ -75,16 +75,7 @@ def carry_out_scored(
             for word in range(head.shape[0]):
                 test.spare[word] = head[word]
             drift = predict_user(policy, chain, bench, test.spare, codes[events.slot[i]], events.time[i])
-        one = Events(events.slot[i : i + 1], events.offset[i : i + 1], events.time[i : i + 1], events.symbol[i : i + 1])
-        got = Releases(
-            releases.symbol[i : i + 1],
-            releases.outcome[i : i + 1],
-            releases.upper[i : i + 1],
-            releases.lower[i : i + 1],
-            releases.step[i : i + 1],
-            releases.uncertified,
-        )
-        carry_out_all(policy, chain, bench, heads, codes, one, coins[i : i + 1], got)
+        carry_out_one(policy, chain, bench, heads, codes, events, coins, releases, i)
         if drift < DRIFT_UNKNOWN and releases.outcome[i] == RELEASED:
             _test(policy, bench, releases.symbol[i], drift, test, score)
             score[PEAK] = max(score[PEAK], evidence(score))
@@ -93,14 +84,8 @@ def carry_out_scored(
 @kernel
 def _test(policy: Policy, bench: Bench, symbol: int, drift: int, test: Test, score: Floats) -> None:
     """The channel that the last event went through is still on the bench, and the belief that it was built for."""
-    work, belief, released = bench.work, bench.belief, 0
-    for place in range(work.size[0]):
-        registry.column(policy.mechanism, place, belief, work)
-        test.law[place] = 0.0
-        for x in range(belief.shape[0]):
-            test.law[place] += belief[x] * work.likelihood[x]
-        if work.head[place] == symbol:
-            released = place
+    work, belief = bench.work, bench.belief
+    released = weigh_outputs(policy, bench, symbol, test.law)
     lay_bets(test.law, work.size[0], test.bets)
     test.worth[:] = 0.0
     for place in range(work.size[0]):
