@@ -62,8 +62,8 @@ def truth_of(finished: Run, partition: int = 0) -> Known:
     return found
 
 
-def watched(finished: Run, own: Model | None = None, side: Known | None = None, chunk: int = 300) -> Seen:
-    """The first partition read in chunks, everything kept."""
+def watching(finished: Run, own: Model | None, side: Known | None) -> tuple[PartitionWatch, list[Floats]]:
+    """A watch that has read nothing yet, and the rows that it will score."""
     reader = adversary_of(finished, own)
     if side is not None:
         reader = Adversary(reader.public, reader.law, is_the_model_reader=False)
@@ -76,6 +76,12 @@ def watched(finished: Run, own: Model | None = None, side: Known | None = None, 
         add(users, seen, known)
 
     watch.scores.add = add_and_keep  # type: ignore[method-assign]
+    return watch, rows
+
+
+def watched(finished: Run, own: Model | None = None, side: Known | None = None, chunk: int = 300) -> Seen:
+    """The first partition read in chunks, everything kept."""
+    watch, rows = watching(finished, own, side)
     records = finished.released()
     for start in range(0, len(records), chunk):
         watch.take(records[start : start + chunk])

@@ -7,25 +7,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from attack_help import adversary_of, truth_of
+from attack_help import watching
 from audit_memory import Kept
 from audit_windows import place_of
 from audit_world import Run
-from window_oracle import Oracle, Release
+from window_oracle import Oracle, of_drawn
 
 from beliefs.chain import Chain
 from beliefs.model_file import Model
 from mechanisms.contract import TOTAL, constants_of, design_units
 from mechanisms.sequence import dual
 from mechanisms.sequence.dual_prices import new_rooms
-from mechanisms.sequence.window import LEAST_CAP, plan_of
+from mechanisms.sequence.window import plan_of
 from mechanisms.sequence.window_order import bisected
-from stream.adversary.facts import Facts, Known
-from stream.adversary.watcher import Adversary, PartitionWatch
+from stream.adversary.facts import Known
 from stream.attack.posterior import Transitions, moves_by_clock, moves_by_event
 from stream.audit.amounts import Floats, Integers
 from stream.audit.law import Law, law_of
@@ -70,18 +68,7 @@ def users_of(finished: Run, own: Model | None = None, side: Known | None = None,
 
 
 def _user(finished: Run, records: Sequence[Kept], cuts: Sequence[int], own: Model | None, side: Known | None) -> User:
-    reader = adversary_of(finished, own)
-    if side is not None:
-        reader = Adversary(reader.public, reader.law, is_the_model_reader=False)
-    watch = PartitionWatch(reader, Facts(truth_of(finished), side or Known()), keeping=True)
-    rows: list[Floats] = []
-    add = watch.scores.add
-
-    def add_and_keep(users: Integers, seen: Floats, known: Integers) -> None:
-        rows.append(seen.copy())
-        add(users, seen, known)
-
-    watch.scores.add = add_and_keep  # type: ignore[method-assign]
+    watch, rows = watching(finished, own, side)
     law, windows = law_of(finished.model.chain), []
     moves = moves_of(finished, records[: cuts[-1]])
     belief: Floats | None = None
@@ -117,7 +104,7 @@ def window_of(finished: Run, records: Sequence[Kept], start: int, ahead: Floats,
     plan = plan_of(epsilon, LONGEST if natural else length, chain.size, most)
     positions = list(range(length)) if natural else list(bisected(length))
     oracle = Oracle(chain, ahead.tolist(), steps, finished.task().public.distance if is_near(finished) else None)
-    releases = released(oracle, positions, drawn, plan.cap)
+    releases = of_drawn(oracle, positions, drawn, plan.cap)
     prefixes = []
     for count in range(1, length + 1):
         heard = [each for each in releases if each.position < count] if natural else releases
@@ -133,20 +120,6 @@ def window_of(finished: Run, records: Sequence[Kept], start: int, ahead: Floats,
 
 def is_near(finished: Run) -> bool:
     return finished.settings.mechanism.name == "near"
-
-
-def released(oracle: Oracle, order: Sequence[int], drawn: Sequence[int], cap: float) -> list[Release]:
-    releases: list[Release] = []
-    left = Fraction(cap)
-    for position in order:
-        if left < LEAST_CAP:
-            assert drawn[position] == -1
-            continue
-        belief = oracle.belief_at(position, releases)
-        chances = dict(oracle.channel(belief, left))[drawn[position]]
-        left *= sum(b * k for b, k in zip(belief, chances, strict=True)) / max(chances)
-        releases.append(Release(position, drawn[position], chances))
-    return releases
 
 
 def column_of(chain: Chain, ahead: Floats, drawn: Sequence[int], epsilon: float) -> tuple[dict[Path, float], float]:

@@ -19,6 +19,7 @@ from beliefs.chain import Chain
 from beliefs.distance import Distance
 from mechanisms import registry
 from mechanisms.contract import TOTAL, Workspace, new_workspace
+from mechanisms.sequence.window import LEAST_CAP, NOTHING_DRAWN
 
 Matrix = list[list[Fraction]]
 
@@ -122,3 +123,18 @@ class Oracle:
         law = sum((chance * self.chance_of(releases, path) for chance, path in self.paths), Fraction(0))
         largest, smallest = (prod((f(each.chances) for each in releases), start=Fraction(1)) for f in (max, min))
         return largest / law, smallest / law
+
+
+def of_drawn(oracle: Oracle, order: Sequence[int], drawn: Sequence[int], cap: float) -> list[Release]:
+    """The releases that the oracle's channels make of what was drawn."""
+    releases: list[Release] = []
+    left = Fraction(cap)
+    for position in order:
+        if left < LEAST_CAP:
+            assert drawn[position] == NOTHING_DRAWN
+            continue
+        belief = oracle.belief_at(position, releases)
+        chances = dict(oracle.channel(belief, left))[drawn[position]]
+        left *= sum(b * k for b, k in zip(belief, chances, strict=True)) / max(chances)
+        releases.append(Release(position, drawn[position], chances))
+    return releases

@@ -15,7 +15,7 @@ import pytest
 from context_models import random_contexts
 from numpy.typing import NDArray
 from tail_models import zipf_chain
-from window_oracle import Oracle, Release, exp
+from window_oracle import Oracle, Release, exp, of_drawn
 
 from beliefs.chain import Chain
 from beliefs.contexts import chain_of
@@ -123,21 +123,6 @@ def released(kind: Kind, plan: Plan, values: NDArray[np.int64], coins: Coins, na
 
 def coins_of(source: np.random.Generator, count: int, length: int) -> Coins:
     return source.integers(0, 1 << 64, (count, coins_needed(length)), dtype=np.uint64)
-
-
-def of_drawn(oracle: Oracle, order: list[int], drawn: list[int], cap: float) -> list[Release]:
-    """The releases that the oracle's channels make of what was drawn."""
-    releases: list[Release] = []
-    left = Fraction(cap)
-    for position in order:
-        if left < LEAST_CAP:
-            assert drawn[position] == NOTHING_DRAWN
-            continue
-        belief = oracle.belief_at(position, releases)
-        chances = dict(oracle.channel(belief, left))[drawn[position]]
-        left *= sum(b * k for b, k in zip(belief, chances, strict=True)) / max(chances)
-        releases.append(Release(position, drawn[position], chances))
-    return releases
 
 
 @ORDERS
