@@ -22,13 +22,14 @@ from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
 from stream.keys import KeyRing, load_keys
-from stream.learning.promises import declared_model, learning_promise
+from stream.learning.promises import learning_promise
 from stream.listing_loss import in_words, loss_of
 from stream.never_possible import warned_of
 from stream.policy import Policy
 from stream.promise import Promise, compile_segments
 from stream.serving import Serving, load_servings, told_of
 from stream.settings.checks import is_loopback
+from stream.settings.declared import declared_model
 from stream.settings.kinds import write_duration
 from stream.settings.load import load_settings, problem_at
 from stream.settings.model import Settings

@@ -13,13 +13,14 @@ from pipeline_help import Record
 
 from stream.clock_rows import rows_of_promise
 from stream.learning.pipeline import OnlinePipeline
-from stream.learning.promises import declared_model, learning_promise
+from stream.learning.promises import learning_promise
 from stream.learning.record import Epoch, decode_epoch, epoch_number
 from stream.promise import Promise, bench_of, compile_promise
 from stream.protocol.control import LEARNING_KEY, PROGRESS_KEY, encode_progress
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock, before
 from stream.protocol.ports import Outgoing
+from stream.settings.declared import declared_model
 from stream.settings.load import parse_settings
 from stream.settings.model import Settings
 from stream.stores.memory import MemoryStore

@@ -22,7 +22,7 @@ from stream.audit.task import task_of
 from stream.commands.report import errors_told, say_json
 from stream.engine.connection import connection_of
 from stream.errors import ModelRefused
-from stream.learning.promises import declared_model
+from stream.settings.declared import declared_model
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
 

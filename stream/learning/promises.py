@@ -12,29 +12,12 @@ from dataclasses import replace
 
 from beliefs.forward import chain_arrays
 from beliefs.leakage.robust import chain_error_units
-from beliefs.learning.online import Learnt, Setup, uniform_chain
-from beliefs.model_file import Model, parse, serialise
-from beliefs.rounding import budget_units, nats
+from beliefs.learning.online import Learnt, Setup
+from beliefs.rounding import nats
 from stream.epochs import blind_chain, blind_policy, informed_policy
 from stream.learning.record import Epoch
 from stream.promise import Learning, Promise
 from stream.settings.model import Settings
-
-
-def declared_model(settings: Settings) -> Model | None:
-    """What is known before the first event: the values. Its digest says what else decides what is learnt. None where a
-    model is named.
-    """
-    learn = settings.model.learn
-    if learn is None:
-        return None
-    declared = {
-        "source": "declared values",
-        "doubt": learn.doubt,
-        "withheld": learn.withheld,
-        "epsilon_units": budget_units(settings.mechanism.epsilon),
-    }
-    return parse(serialise(learn.values, uniform_chain(learn.values.size), declared))
 
 
 def learning_promise(settings: Settings, promise: Promise) -> Promise:

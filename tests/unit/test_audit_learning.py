@@ -24,9 +24,9 @@ from stream.audit.learnt import is_close, learnt_from, needed_for, rows_agree
 from stream.audit.settle import settling
 from stream.drift import settle_of
 from stream.learning.epochs import LOOK_EVERY
-from stream.learning.promises import declared_model
 from stream.learning.record import epoch_key
 from stream.protocol.ports import Outgoing
+from stream.settings.declared import declared_model
 
 SWITCH = 32_768
 DRIFTED = SWITCH + 2 * LOOK_EVERY

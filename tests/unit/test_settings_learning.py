@@ -11,7 +11,7 @@ from settings_text import GOOD
 
 from beliefs.alphabet import Bins, Categories, IntegerRange
 from stream.errors import ConfigurationRefused
-from stream.learning.promises import declared_model
+from stream.settings.declared import declared_model
 from stream.settings.learning import MOST_VALUES
 from stream.settings.load import parse_settings
 from stream.settings.model import Settings
