@@ -135,6 +135,11 @@ class DrawnSubset:
         found: Integers = reports.sum(axis=0)
         return found
 
+    def estimate(self, counts: Floats, reports: int) -> Estimate:
+        """Each set has `size` values, so that the others of them share what the own one leaves."""
+        held = Fraction(self.own, TOTAL)
+        return from_support(counts, reports, float(held), float((self.size - held) / (self.values - 1)))
+
 
 def uneven(values: int, size: int) -> Fraction:
     """By how much, relatively, two sets of others may differ in their chances, at most."""
