@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from beliefs.alphabet import Alphabet, IntegerRange
+from beliefs.alphabet import Alphabet, Categories, IntegerRange
 from beliefs.checks import Invalid
 from mechanisms.contract import Floats, Integers
 from mechanisms.local.contract import Drawn
 from mechanisms.local.estimate import Estimate, on_the_simplex
-from mechanisms.local.hashing import HashReports
+from mechanisms.local.grr import DrawnResponse
+from mechanisms.local.hashing import DrawnHashing, HashReports
 from mechanisms.local.histogram import DrawnHistogram
 from mechanisms.local.registry import drawn
 from mechanisms.local.wire import read, shape_of
@@ -64,7 +65,9 @@ class Tally:
 
     def read(self, documents: Iterable[object]) -> None:
         """Reports as they stand on the wire; if one is refused, none of these is added."""
-        most = max(1, min(_BLOCK_MOST, _BLOCK_CELLS // self.drawn.values))
+        # A value or a hash is one number whatever the field; counting hashes is a pass over all values for each block.
+        row = 1 if isinstance(self.drawn, DrawnResponse | DrawnHashing) else self.drawn.values
+        most = max(1, min(_BLOCK_MOST, _BLOCK_CELLS // row))
         whole, block, before = Tally(self.drawn, self.alphabet), [], 0
         for document in documents:
             block.append(document)
@@ -92,13 +95,19 @@ class Tally:
         return Frequencies(values, self.reports, found.estimate(counts, self.reports))
 
 
-def tally(mechanism: str, values: Alphabet | int, epsilon: float) -> Tally:
-    """An empty one; `values` are the field's, or their number if they are 0, 1, 2 and so on."""
-    alphabet = IntegerRange(0, values - 1) if isinstance(values, int) else values
+def tally(mechanism: str, values: Alphabet | Sequence[str] | int, epsilon: float) -> Tally:
+    """An empty one; `values` are the field's in their order, or their number if they are 0, 1, 2 and so on."""
+    alphabet = _alphabet(values)
     return Tally(drawn(mechanism, alphabet.size, epsilon), alphabet)
 
 
-def estimate(reports: Any, mechanism: str, values: Alphabet | int, epsilon: float) -> Frequencies:
+def _alphabet(values: Alphabet | Sequence[str] | int) -> Alphabet:
+    if isinstance(values, int | np.integer):
+        return IntegerRange(0, int(values) - 1)
+    return Categories(values) if isinstance(values, Sequence) else values
+
+
+def estimate(reports: Any, mechanism: str, values: Alphabet | Sequence[str] | int, epsilon: float) -> Frequencies:
     """Of the mechanism's own arrays, or of any iterable of reports as they stand on the wire, in constant memory."""
     found = tally(mechanism, values, epsilon)
     if isinstance(reports, np.ndarray | HashReports):

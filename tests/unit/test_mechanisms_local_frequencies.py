@@ -101,6 +101,16 @@ def test_tallies_of_different_kinds_do_not_add_up_and_nothing_gives_no_estimate(
         tally("the", FIELD, 1.0)
 
 
+def test_a_field_may_be_given_as_its_values_or_as_their_number() -> None:
+    expected = estimate(["car", "tram"], "grr", FIELD, 1.0)
+    assert estimate(["car", "tram"], "grr", ["car", "train", "tram", "on foot"], 1.0).to_table() == expected.to_table()
+    for number in (4, np.int64(4)):
+        assert tally("grr", number, 1.0).alphabet == IntegerRange(0, 3)
+    for wrong in (1, 0, "car", ["car", 2], ["car", "car"]):
+        with pytest.raises(Invalid):
+            tally("grr", wrong, 1.0)  # type: ignore[arg-type]
+
+
 def test_memory_does_not_grow_with_the_reports() -> None:
     def stream(times: int) -> Iterator[object]:
         for _ in range(times):

@@ -207,6 +207,29 @@ def test_arrays_that_are_no_reports_are_not_written(name: str) -> None:
         write(shape_for("ss"), np.ones((1, 10), dtype=np.int64))
 
 
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.sampled_from(["kEA=", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(sorted(GOOD)), st.data())
+def test_whatever_stands_in_a_member_is_read_exactly_or_refused(name: str, data: Any) -> None:
+    member = data.draw(st.sampled_from(sorted(GOOD[name])))
+    document = {**GOOD[name], member: data.draw(ANY_JSON)}
+    refused, again = "", []
+    try:
+        again = write(SHAPES[name], read(SHAPES[name], [document]))
+    except Invalid as problem:
+        refused = problem.field
+    if refused:
+        assert refused.startswith(f"reports[0].{member}")
+    else:
+        assert json_text.canonical(again) == json_text.canonical([document])
+
+
 def test_nothing_is_no_report() -> None:
     for name in DRAWN:
         shape = shape_for(name)
