@@ -151,4 +151,7 @@ def drawn_subset(values: int, epsilon: float, size: int | None = None) -> DrawnS
     require_drawable(values, epsilon)
     chosen = subset_selection(values, epsilon, size).size
     weight = chosen * ratio_for(epsilon) / (1 + uneven(values, chosen))
-    return DrawnSubset(values, chosen, int(TOTAL * weight / (weight + values - chosen)))
+    found = DrawnSubset(values, chosen, int(TOTAL * weight / (weight + values - chosen)))
+    if found.level > epsilon:
+        raise Invalid("epsilon", f"is too small to draw sets of {chosen} of {values} values: rounding may tell more")
+    return found
