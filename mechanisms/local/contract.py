@@ -62,3 +62,7 @@ class Drawn(Protocol):
     def counts(self, reports: Any) -> Integers | Floats:
         """How many reports support each value; of noisy cells their sums."""
         ...
+
+    def estimate(self, counts: Floats, reports: int) -> Estimate:
+        """Frequencies with the chances of exactly these whole numbers."""
+        ...

@@ -85,6 +85,9 @@ class DrawnResponse:
         """How many reports support each value."""
         return np.bincount(reports, minlength=self.values)
 
+    def estimate(self, counts: Floats, reports: int) -> Estimate:
+        return from_support(counts, reports, self.high / TOTAL, self.low / TOTAL)
+
 
 def drawn_response(values: int, epsilon: float) -> DrawnResponse:
     """The most telling whole numbers whose ratio is at most e^epsilon."""

@@ -13,7 +13,7 @@ import numpy as np
 from beliefs.checks import Invalid
 from beliefs.correlation.outputs import ANY, Sets
 from mechanisms.coins import Coins
-from mechanisms.contract import Floats, Integers
+from mechanisms.contract import TOTAL, Floats, Integers
 from mechanisms.local.estimate import Estimate, from_support
 from mechanisms.local.grr import DrawnResponse, drawn_response
 from mechanisms.local.guesses import Guess, supported_guess
@@ -119,6 +119,9 @@ class DrawnHashing:
             hashes = hashed(np.uint64(value), reports.factors, reports.shifts, self.response.values)
             found[value] = int((hashes == reports.hashes).sum())
         return found
+
+    def estimate(self, counts: Floats, reports: int) -> Estimate:
+        return from_support(counts, reports, self.response.high / TOTAL, 1.0 / self.response.values)
 
 
 def hashed(values: Coins | np.uint64, factors: Coins, shifts: Coins, span: int) -> Integers:

@@ -123,11 +123,23 @@ class DrawnHistogram:
         cells[rows, values] = np.searchsorted(_sums(self.other[::-1]), point[rows, values], side="right")
         return cells + self.first
 
+    @property
+    def variance(self) -> float:
+        """Of one cell, put right for what was cut off; the own value's row is the other's from its end on."""
+        squares = sum((self.first + place) ** 2 * units for place, units in enumerate(self.other))
+        return (float(Fraction(squares, TOTAL * self.per_unit**2)) - self.cut**2) / (1.0 - 2.0 * self.cut) ** 2
+
     def counts(self, reports: Integers) -> Floats:
         """The sums of the cells of each value, put right for what was cut off."""
-        sums = reports.sum(axis=0) / self.per_unit
-        put_right: Floats = (sums - reports.shape[0] * self.cut) / (1.0 - 2.0 * self.cut)
+        return self.put_right(reports.sum(axis=0), reports.shape[0])
+
+    def put_right(self, steps: Integers, reports: int) -> Floats:
+        """The same from the sums of so many reports in steps, which add up without rounding."""
+        put_right: Floats = (steps / self.per_unit - reports * self.cut) / (1.0 - 2.0 * self.cut)
         return put_right
+
+    def estimate(self, counts: Floats, reports: int) -> Estimate:
+        return Estimate(counts / reports, np.full(self.values, self.variance / reports))
 
 
 def drawn_she(values: int, epsilon: float) -> DrawnHistogram:

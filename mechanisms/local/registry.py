@@ -1,4 +1,4 @@
-"""The local mechanisms by their names. A new one is one file, its note, and one line here."""
+"""The local mechanisms by their names. A new one is one file, its note, a line here, and its shape in wire.py."""
 
 from __future__ import annotations
 

@@ -135,6 +135,11 @@ class DrawnSubset:
         found: Integers = reports.sum(axis=0)
         return found
 
+    def estimate(self, counts: Floats, reports: int) -> Estimate:
+        """Each set has `size` values, so that the others of them share what the own one leaves."""
+        held = Fraction(self.own, TOTAL)
+        return from_support(counts, reports, float(held), float((self.size - held) / (self.values - 1)))
+
 
 def uneven(values: int, size: int) -> Fraction:
     """By how much, relatively, two sets of others may differ in their chances, at most."""
@@ -146,4 +151,7 @@ def drawn_subset(values: int, epsilon: float, size: int | None = None) -> DrawnS
     require_drawable(values, epsilon)
     chosen = subset_selection(values, epsilon, size).size
     weight = chosen * ratio_for(epsilon) / (1 + uneven(values, chosen))
-    return DrawnSubset(values, chosen, int(TOTAL * weight / (weight + values - chosen)))
+    found = DrawnSubset(values, chosen, int(TOTAL * weight / (weight + values - chosen)))
+    if found.level > epsilon:
+        raise Invalid("epsilon", f"is too small to draw sets of {chosen} of {values} values: rounding may tell more")
+    return found

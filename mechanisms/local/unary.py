@@ -127,6 +127,9 @@ class DrawnBits:
         found: Integers = reports.sum(axis=0)
         return found
 
+    def estimate(self, counts: Floats, reports: int) -> Estimate:
+        return from_support(counts, reports, self.one / TOTAL, self.other / TOTAL)
+
 
 def drawn_oue(values: int, epsilon: float) -> DrawnBits:
     require_drawable(values, epsilon)

@@ -85,6 +85,14 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         drawn_hashing(3, 1.0, 1)
 
 
+def test_sets_whose_draws_alone_may_tell_more_than_epsilon_are_refused() -> None:
+    for values, epsilon in ((1 << 24, 1e-6), (1 << 24, 1.2e-4), (1 << 22, 1e-6)):
+        with pytest.raises(Invalid, match="too small"):
+            drawn("ss", values, epsilon)
+    for values, epsilon in ((1 << 24, 1.3e-4), (1 << 22, 1e-5), (1 << 20, 1e-6)):
+        assert drawn("ss", values, epsilon).level <= epsilon
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_value_that_the_field_does_not_have_is_never_drawn_for(name: str) -> None:
     found = drawn(name, 3, 1.0)
