@@ -11,6 +11,7 @@ from beliefs.correlation.bound import Matrix, bound, profile, rows_of, saturatio
 from beliefs.correlation.calibration import ExactMeter, GroupMeter, Meter, equal_budgets
 from beliefs.correlation.joint import channels_leak, group_bound, in_total, joint_leak
 from beliefs.correlation.outputs import channel_leak, level_of, repeated_leak, response_leak, sets_leak
+from beliefs.correlation.robust_hull import hull_bound
 from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
 from beliefs.correlation.tables import conditional_of, correlation_of, given
 from beliefs.simplex import Vector
@@ -119,18 +120,15 @@ def robust(
     samples: Sequence[int] | None = None,
     failure: float = 0.0,
 ) -> Result:
-    """The bound over all laws within a total variation of each row."""
+    """The bound over all laws within a total variation of each row; of more than 16 columns a bound of that bound."""
     laws = rows_of(conditional)
-    if laws.shape[1] > COLUMNS_MAX:
-        raise Invalid(
-            "conditional", f"has {laws.shape[1]} columns; all their sets are listed, of at most {COLUMNS_MAX}"
-        )
     if radii is None:
         assert samples is not None
         _require_for_each_row(laws, len(samples), "samples")
         radii = radii_of(samples, laws.shape[1], failure)
     _require_for_each_row(laws, radii.size, "radii")
-    return {"epsilon": robust_bound(laws, epsilon, radii), "radii": radii.tolist()}
+    bounded = robust_bound if laws.shape[1] <= COLUMNS_MAX else hull_bound
+    return {"epsilon": bounded(laws, epsilon, radii), "radii": radii.tolist()}
 
 
 def benchmark(reference: Vector, estimate: Vector, epsilon: float) -> Result:
