@@ -107,6 +107,10 @@ def learn(told: Told, first: Reading, second: Reading, failure: float) -> Learnt
         raise Invalid("failure", "must lie between 0 and 1")
     if told.users < 1:
         raise Invalid("users", "must be 1 or more: nothing was reported")
+    read = len(first.weights), len(second.weights)
+    if told.pairs.shape != read or told.firsts.shape != read[:1]:
+        found = f"are sums of {told.pairs.shape} pairs and {told.firsts.shape} first features"
+        raise Invalid("pairs", f"{found}, but the readings have {read[0]} and {read[1]}: give fields in one order")
     joint = _product(_product(first.weights.T, told.pairs), second.weights) / told.users
     shares: Vector = (first.weights.T * told.firsts).sum(axis=1) / told.users
     table = on_the_simplex(joint.ravel()).reshape(joint.shape)

@@ -197,3 +197,7 @@ def test_what_cannot_be_inverted_is_refused() -> None:
         learn(Told(1, np.eye(2), np.ones(2)), reading, reading, 0.0)
     with pytest.raises(Invalid, match="users"):
         learn(Told(0, np.zeros((2, 2)), np.zeros(2)), reading, reading, FAILURE)
+    three = by_channel(np.eye(3))
+    for pairs, firsts in ((np.eye(2), 2), (np.ones((3, 2)), 3), (np.ones((2, 3)), 1)):
+        with pytest.raises(Invalid, match="pairs: are sums of"):
+            learn(Told(2, pairs, np.ones(firsts)), reading, three, FAILURE)
