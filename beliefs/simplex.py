@@ -58,6 +58,16 @@ def normalised(values: Vector) -> Vector:
     return quotients
 
 
+def on_the_simplex(values: Vector) -> Vector:
+    """The nearest law: a common number is taken from all, and what falls below 0 is 0."""
+    lowered = values - values.max()  # the same law is nearest, and large entries lose nothing
+    falling = np.sort(lowered)[::-1]
+    taken = (np.add.accumulate(falling) - 1.0) / np.arange(1, falling.size + 1)
+    kept = int(np.flatnonzero(falling - taken > 0.0)[-1])
+    nearest: Vector = np.maximum(lowered - taken[kept], 0.0)
+    return nearest / math.fsum(nearest.tolist())
+
+
 def _refuse_negative(entries: Vector, field: str) -> None:
     negative = np.flatnonzero(entries < 0)
     if negative.size:

@@ -19,7 +19,7 @@ class Frontier:
 
     def __init__(self, conditional: Matrix) -> None:
         self.size = conditional.shape[1]
-        points = [_curve(first, second) for first in conditional for second in conditional]
+        points = [curve(first, second) for first in conditional for second in conditional]
         against = np.concatenate([pair[0] for pair in points])
         inside = np.concatenate([pair[1] for pair in points])
         order = np.lexsort((-inside, against))
@@ -40,7 +40,7 @@ class Frontier:
             return float((np.log(self.inside[some]) - np.log(self.against[some])).max())
 
 
-def _curve(first: Vector, second: Vector) -> tuple[Vector, Vector]:
+def curve(first: Vector, second: Vector) -> tuple[Vector, Vector]:
     """The chances of all prefixes, from the empty set on, by falling ratio."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(first > 0.0, np.log(first) - np.log(second), -math.inf)

@@ -28,13 +28,20 @@ def robust_bound(conditional: Matrix, epsilon: float, radii: Vector) -> float:
         return 0.0
     chances = _of_every_set(conditional)
     # Empty or full, a set has the chance 0 or 1 under every law: only the sets between can be moved.
-    high = np.minimum(1.0, chances[:, 1:-1] + radii[:, None])
-    low = np.maximum(0.0, chances[:, 1:-1] - radii[:, None])
+    room = room_of(radii, columns)[:, None]
+    high = np.minimum(1.0, chances[:, 1:-1] + room)
+    low = np.maximum(0.0, chances[:, 1:-1] - room)
     most = 0.0
     for first in range(rows):
         others = np.delete(low, first, axis=0).min(axis=0)
         most = max(most, float(log_ratios(high[first], others, epsilon).max()))
     return upwards(most, roundings(columns, epsilon), epsilon)
+
+
+def room_of(radii: Vector, columns: int) -> Vector:
+    """Radii with the roundings of a chance, which a large budget makes large where a radius takes nearly all of it."""
+    room: Vector = np.where(radii > 0.0, radii + (columns + 4) * 2.0**-52, 0.0)
+    return room
 
 
 def _of_every_set(conditional: Matrix) -> Matrix:

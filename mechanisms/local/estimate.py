@@ -36,15 +36,6 @@ def from_support(counts: Floats, reports: int, p: float, q: float) -> Estimate:
     return Estimate(frequencies, q * (1.0 - q) / (apart * (p - q)) + clipped * (1.0 - p - q) / apart)
 
 
-def on_the_simplex(frequencies: Floats) -> Floats:
-    """The nearest law: a common number is taken from all, and what falls below 0 is 0."""
-    falling = np.sort(frequencies)[::-1]
-    taken = (np.add.accumulate(falling) - 1.0) / np.arange(1, falling.size + 1)
-    kept = int(np.flatnonzero(falling - taken > 0.0)[-1])
-    nearest: Floats = np.maximum(frequencies - taken[kept], 0.0)
-    return nearest / math.fsum(nearest.tolist())
-
-
 def squared_error(frequencies: Floats, truth: Floats) -> float:
     """The sum of squared errors, relative to the sum of the squared true frequencies."""
     return math.fsum(((frequencies - truth) ** 2).tolist()) / math.fsum((truth**2).tolist())

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -175,6 +177,23 @@ def moved(law: Matrix, chosen: list[int], radius: float) -> Matrix:
         changed[~inside] *= 1.0 - taken / law[~inside].sum()
         changed[np.flatnonzero(inside)[0]] += taken
     return changed
+
+
+def test_a_radius_that_takes_nearly_all_of_a_chance_loses_no_digits_at_large_budgets() -> None:
+    """In fractions: every set of rows that are divided by their exact sums."""
+    generator = np.random.default_rng(8)
+    weight = Fraction(Decimal(30).exp()) - 1
+    for _ in range(60):
+        laws = generator.dirichlet(np.ones(4), 2)
+        radii = np.array([0.01, max(0.0, float(laws[1, :2].sum()) - 10.0 ** -generator.uniform(9, 15))])
+        rows = [[Fraction(p) / sum(map(Fraction, law)) for p in law] for law in laws.tolist()]
+        most = Fraction(1)
+        for chosen in list(sets_of(4))[1:-1]:
+            for one, other in ((0, 1), (1, 0)):
+                high = min(Fraction(1), sum(rows[one][u] for u in chosen) + Fraction(float(radii[one])))
+                low = max(Fraction(0), sum(rows[other][u] for u in chosen) - Fraction(float(radii[other])))
+                most = max(most, (1 + weight * high) / (1 + weight * low))
+        assert robust_bound(laws, 30.0, radii) >= float((Decimal(most.numerator) / Decimal(most.denominator)).ln())
 
 
 def test_radii_cover_what_was_sampled() -> None:

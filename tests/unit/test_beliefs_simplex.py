@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beliefs.checks import Invalid
-from beliefs.simplex import TOLERANCE, normalised, plain_sum, probabilities
+from beliefs.simplex import TOLERANCE, normalised, on_the_simplex, plain_sum, probabilities
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,16 @@ def test_normalised_divides_by_the_plain_sum(weights: list[int]) -> None:
     law = np.array(weights) / sum(weights)
     total = plain_sum(law)
     assert normalised(law).tolist() == [entry / total for entry in law.tolist()]
+
+
+def test_the_nearest_law() -> None:
+    generator = np.random.default_rng(42)
+    for _ in range(200):
+        rough = generator.normal(0.3, 0.4, 4)
+        law = on_the_simplex(rough)
+        assert law.min() >= 0.0
+        assert law.sum() == pytest.approx(1.0)
+        for other in generator.dirichlet(np.ones(4), 20):
+            assert ((law - rough) ** 2).sum() <= ((other - rough) ** 2).sum() + 1e-12
+    assert on_the_simplex(np.array([0.2, 0.8])).tolist() == pytest.approx([0.2, 0.8])
+    assert on_the_simplex(np.array([1e17, 1e17 - 64.0, 3.0])).tolist() == [1.0, 0.0, 0.0]
