@@ -9,7 +9,6 @@ from correlation_oracles import some_conditionals
 from beliefs.correlation.bound import bound
 from beliefs.correlation.robust_hull import hull_bound
 from beliefs.correlation.robust_rows import robust_bound
-from stream.compute.correlated import robust
 
 
 def test_it_is_never_below_that_of_all_sets() -> None:
@@ -54,10 +53,3 @@ def test_what_is_trivial() -> None:
     assert hull_bound(np.array([[1.0], [1.0]]), 1.0, np.array([0.1, 0.1])) == 0.0
     assert hull_bound(np.eye(2), 0.0, np.zeros(2)) == 0.0
     assert hull_bound(np.eye(20), 3.0, np.full(20, 0.1)) == 3.0
-
-
-def test_the_command_uses_it_above_sixteen_columns() -> None:
-    laws, radii = np.random.default_rng(24).dirichlet(np.ones(17), 2), np.array([0.02, 0.03])
-    assert robust(list(laws), 1.0, radii)["epsilon"] == hull_bound(laws, 1.0, radii)
-    few = laws[:, :16] / laws[:, :16].sum(axis=1, keepdims=True)
-    assert robust(list(few), 1.0, radii)["epsilon"] == pytest.approx(robust_bound(few, 1.0, radii), abs=1e-14)
