@@ -9,9 +9,10 @@ import numpy as np
 
 from beliefs.alphabet import Alphabet, Categories, IntegerRange
 from beliefs.checks import Invalid
+from beliefs.simplex import on_the_simplex
 from mechanisms.contract import Floats, Integers
 from mechanisms.local.contract import Drawn
-from mechanisms.local.estimate import Estimate, on_the_simplex
+from mechanisms.local.estimate import Estimate
 from mechanisms.local.grr import DrawnResponse
 from mechanisms.local.hashing import DrawnHashing, HashReports
 from mechanisms.local.histogram import DrawnHistogram

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from beliefs.alphabet import Categories, IntegerRange
 from beliefs.checks import Invalid
+from beliefs.simplex import on_the_simplex
 from mechanisms.local.coins import field_key, report_coins
-from mechanisms.local.estimate import on_the_simplex
 from mechanisms.local.frequencies import estimate, tally
 from mechanisms.local.hashing import HashReports
 from mechanisms.local.registry import DRAWN, drawn
