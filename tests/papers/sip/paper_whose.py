@@ -173,6 +173,7 @@ def _drawn(folder: Path, found: Found, epsilons: Sequence[float], unprotected: A
     return draw_bars(
         folder / "fig8.png",
         "Figure 8: how often a recurrent net names the right person first",
+        "share of pieces named right",
         panels,
         ("reader of releases alone", "reader who knows the chain"),
         {
