@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,8 +89,12 @@ def watched(finished: Run, own: Model | None = None, side: Known | None = None, 
 
 
 def attacked(finished: Run, own: Model | None = None, **task: Any) -> Result:
-    """All partitions, as from a file; every user by the model of his segment, or by the reader's own."""
+    """All partitions, as from a file; every user by the model of his segment, or by the reader's own. Who knows raw
+    values (`side`) is not the reader that epsilon is about.
+    """
     readers = readers_of(finished.settings, models_of(finished), own)
+    if "side" in task:
+        readers = tuple(replace(each, is_the_model_reader=False) for each in readers)
     truth = Known()
     for partition in range(len(finished.topics.logs[finished.settings.kafka.released_topic])):
         truth.by_id.update(truth_of(finished, partition).by_id)

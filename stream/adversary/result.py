@@ -63,11 +63,10 @@ class Result:
         found = {
             "mean_gain": quantiles((users[:, GAIN_U] / users[:, HEARD_U]).tolist()),
             "furthest_value": quantiles(self.furthest()),
-            "ledger": quantiles(self.accounts[heard].tolist()),
         }
         if self.hindsight is not None and self.hindsight.far:
             found["furthest_value_in_hindsight"] = quantiles([far for _, far, _ in self.hindsight.far])
-        return found
+        return found | {"ledger": quantiles(self.accounts[heard].tolist())}
 
     def exposed(self, count: int, *, are_pseudonyms: bool) -> list[tuple[str, float, float]]:
         """The users about whom most was learnt: a pseudonym, the furthest value, the ledger's account. For the eyes of

@@ -22,7 +22,7 @@ from stream.planning.comparison import Side, side_of
 from stream.planning.grid import Document, base_document, document_of, opened_of
 from stream.planning.points import NO_WINDOW, Candidate, notion_of
 from stream.planning.progress import Progress
-from stream.planning.sample import Sample, impossible_in, read_file
+from stream.planning.sample import FEW_USERS, Sample, impossible_in, read_file
 from stream.planning.search import Search
 from stream.planning.target import Target, check_one_model, impossible
 from stream.records.paths import Path as FieldPath
@@ -153,8 +153,9 @@ def _candidates(own: Opened) -> Iterator[Candidate]:
 def _sample(asked: Asked, own: Opened, search: Search) -> Sample:
     if asked.sample is not None:
         return _sample_in(asked.sample, _record(asked, own.settings.record), own, search.spacing)
-    if asked.users < 3 or asked.events < 1:
-        raise impossible("--users", "an interval needs at least 3 users with an event", "write larger numbers")
+    if asked.users < FEW_USERS or asked.events < 1:
+        why = f"an interval needs at least {FEW_USERS} users with an event"
+        raise impossible("--users", why, "write larger numbers")
     drawn = draw(own.promise.policy, own.model.chain, asked.users, asked.events, DAY_MS // asked.per_day)
     return Sample(drawn.events, asked.users, f"values drawn from the model, {asked.per_day} events a day")
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from stream.engine.changelog import KafkaChangelog
 from stream.engine.connection import connection_of
 from stream.engine.lookups import Lookups
 from stream.engine.topics import facts_of
-from stream.errors import CannotFit
+from stream.errors import CannotFit, PublishFailed
 from stream.learning.epochs import Turn, standing_of
 from stream.learning.learners import in_words
 from stream.learning.mark import decode_mark
@@ -46,7 +47,8 @@ def learnt_command(config: Path, partition: int | None, out: Path | None, as_jso
             raise CannotFit(
                 "There is nothing to show.", "model", why, "write model: {learn: {values: [...]}} to learn one"
             )
-        found = asyncio.run(_read(settings))
+        with _read_only():
+            found = asyncio.run(_read(settings))
         if partition is not None:
             found = [each for each in found if each.number == partition]
         written = None if out is None else _write(out, found, config)
@@ -55,6 +57,16 @@ def learnt_command(config: Path, partition: int | None, out: Path | None, as_jso
         else:
             say("\n".join([_text(each) for each in found] + ([] if written is None else [f"{written} is written."])))
     return EXIT_DONE
+
+
+@contextmanager
+def _read_only() -> Iterator[None]:
+    """What reads the topics for a worker says what becomes of the worker, and here there is none."""
+    try:
+        yield
+    except PublishFailed as error:
+        fix = "see whether the brokers are up, and whether this login may read the belief topic; then ask again"
+        raise CannotFit("The belief topic cannot be read.", error.where, error.why, fix) from None
 
 
 async def _read(settings: Settings) -> list[Partition]:

@@ -12,7 +12,9 @@ from stream.errors import CannotFit
 from stream.fitting.sources import Fields
 
 _DELIMITERS: Final = ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars"), (",", "commas"))
-_OPTIONS: Final = "name the columns of the user, the value and the time: --user, --value, --time"
+_OPTIONS: Final = (
+    "name the columns of the user, the value and the time: --user, --value, --time, or record: in the settings"
+)
 
 
 def columns_of(file: Path, fields: Fields, header: Sequence[str], delimiter: str = "") -> list[int]:

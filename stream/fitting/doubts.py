@@ -23,12 +23,9 @@ _NUMBERS: Final = (
 
 def doubts_of(task: Task, facts: Facts, alphabet: Alphabet) -> list[str]:
     """A sentence for each."""
-    found = refused_doubts(facts.rows, facts.refusals)
-    if facts.backwards:
-        found.append(
-            f"{facts.backwards:,} events lie before the user's event in front of them. What stands next in the source "
-            "counts as what came next: sort it by time, unless it is meant so"
-        )
+    refusals = facts.refusals
+    found = refused_doubts(facts.rows, refusals, "the model knows nothing of them", mending(refusals.counts))
+    found += unsorted_doubts(facts.backwards)
     if 2 * facts.once > facts.users:
         found.append(
             f"{facts.once:,} of {facts.users:,} users have one event: from them only first values are learnt. If they "
@@ -39,13 +36,18 @@ def doubts_of(task: Task, facts: Facts, alphabet: Alphabet) -> list[str]:
     return found
 
 
-def refused_doubts(rows: int, refusals: Refusals) -> list[str]:
+def unsorted_doubts(backwards: int) -> list[str]:
+    what = f"{backwards:,} events lie before the user's event in front of them"
+    means = "What stands next in the source counts as what came next: sort it by time, unless it is meant so"
+    return [f"{what}. {means}"] if backwards else []
+
+
+def refused_doubts(rows: int, refusals: Refusals, lost: str, mend: str) -> list[str]:
     if refusals.total <= REFUSED_SHARE * rows:
         return []
     most = max(sorted(refusals.counts), key=refusals.counts.__getitem__)
     share = f"{refusals.total:,} of {rows:,} rows ({refusals.total / rows:.0%})"
-    why = f"most of them for {meaning(most)}. To put it right: {mending(refusals.counts)}"
-    return [f"{share} were refused, and the model knows nothing of them; {why}"]
+    return [f"{share} were refused, and {lost}; most of them for {meaning(most)}. To put it right: {mend}"]
 
 
 def _of_times(task: Task, facts: Facts) -> list[str]:

@@ -19,6 +19,7 @@ Matrix = npt.NDArray[np.float64]
 
 HEAT_MOST: Final = 40
 """More values than that are no picture any more."""
+DOTS_MOST: Final = 2000
 _STYLE: Final = """
 h2 { margin-top: 2rem; } .fluid { width: 100%; max-width: 28rem; } p { margin: 0.2rem 0 0.8rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--card); padding: 1rem; }
@@ -40,13 +41,13 @@ def page(fitted: Fitted, facts: dict[str, Any]) -> str:
         (
             "How sure each row is",
             "Total variation from the truth that is not exceeded, all rows at once, against how often a row was seen.",
-            _radii(fitted),
+            _radii(facts["radius"]["rows"]),
         )
     )
     title = f"Model {facts['model']} learnt from {facts['source']}"
     learnt = f"{facts['values']:,} values, order {facts['order']}, learnt from {facts['events']:,} events"
     said = [f"{learnt} of {facts['users']:,} users.", *summary(facts)]
-    return page_of(title, drawings, write_report(facts, ""), [f"WARNING: {one}." for one in facts["warnings"]] + said)
+    return page_of(title, drawings, write_report(facts, ""), said, facts["warnings"])
 
 
 FOLLOWS: Final = (
@@ -55,9 +56,17 @@ FOLLOWS: Final = (
 )
 
 
-def page_of(title: str, drawings: Sequence[tuple[str, str, str]], report: str, said: Sequence[str] = ()) -> str:
-    """A page with what is to be said first, drawings, each under a title and a sentence, and the report in words."""
-    parts = [f"<p>{escape(sentence.strip())}</p>" for sentence in said]
+def page_of(
+    title: str,
+    drawings: Sequence[tuple[str, str, str]],
+    report: str,
+    said: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+) -> str:
+    """A page with warnings and what is to be said first, drawings, each under a title and a sentence, and the report in
+    words."""
+    parts = [f'<p class="bad">WARNING: {escape(warning)}.</p>' for warning in warnings]
+    parts += [f"<p>{escape(sentence.strip())}</p>" for sentence in said]
     parts += [_section(*drawing) for drawing in drawings]
     body = "\n".join([f"<h1>{escape(title)}</h1>", *parts, f"<h2>In words</h2>\n<pre>{escape(report)}</pre>"])
     return framed(title, body, style=_STYLE)
@@ -140,8 +149,16 @@ def first_order(fitted: Fitted) -> Matrix:
 
 
 def value_labels(alphabet: Alphabet) -> list[str]:
+    """Long ones are cut; where that makes two alike, all are numbered."""
     texts = [str(alphabet.value_at(value)) for value in range(alphabet.size)]
-    return [text if len(text) <= 16 else text[:15] + "…" for text in texts]
+    labels = [_cut(text) for text in texts]
+    if len(set(labels)) == len(labels):
+        return labels
+    return [_cut(f"{number}. {text}") for number, text in enumerate(texts, 1)]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 16 else text[:15] + "…"
 
 
 def _darkness(chance: float) -> float:
@@ -149,23 +166,32 @@ def _darkness(chance: float) -> float:
     return math.sqrt(min(max(chance, 0.0), 1.0))
 
 
-def _radii(fitted: Fitted) -> str:
-    """The points lie on a logarithmic scale of visits; of very many rows, evenly many are drawn."""
-    radii = fitted.radii
-    ordered = np.argsort(radii.visits, kind="stable")
-    shown = ordered[np.unique(np.linspace(0, ordered.size - 1, min(ordered.size, 2000)).astype(np.int64))]
-    left, width, height = 36.0, 270.0, 150.0
-    most = max(float(np.log10(radii.visits.max())), 1.0)
-    parts = []
+def _radii(rows: Sequence[dict[str, Any]]) -> str:
+    """The points lie on a logarithmic scale of visits; of very many rows, evenly many are drawn. Hover for a name."""
+    ordered = sorted(rows, key=lambda row: int(row["visits"]))
+    places = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), DOTS_MOST)).astype(np.int64))
+    left, top, width, height = 36.0, 30.0, 270.0, 150.0
+    powers = max(1, math.ceil(math.log10(ordered[-1]["visits"])))
+    parts = [_text(left - 8, 14, "radius", "middle")]
     for tick in range(5):
-        y = 10 + height * (1 - tick / 4)
+        y = top + height * (1 - tick / 4)
         parts.append(f'<line x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="var(--line)"/>')
         parts.append(_text(left - 8, y + 4, f"{tick / 4:g}", "end"))
     parts += [
-        _text(left + width * power / most, height + 28, f"{10**power:,}", "middle") for power in range(int(most) + 1)
+        _text(left + width * power / powers, top + height + 18, _short(10**power), "middle")
+        for power in range(powers + 1)
     ]
-    for row in shown.tolist():
-        x, y = left + width * math.log10(radii.visits[row]) / most, 10 + height * (1 - float(radii.rows[row]))
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="var(--other)" fill-opacity="0.7"/>')
-    parts.append(_text(left + width / 2, height + 46, "visits", "middle"))
-    return _svg(left + width + 20, height + 54, parts, "radius of each row", fluid=True)
+    for row in (ordered[place] for place in places):
+        x, y = left + width * math.log10(row["visits"]) / powers, top + height * (1 - row["radius"])
+        told = escape(f"after {row['after']}: {row['visits']:,} visits, radius {row['radius']:.4f}")
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="var(--other)" fill-opacity="0.7">'
+            f"<title>{told}</title></circle>"
+        )
+    parts.append(_text(left + width / 2, top + height + 36, "visits", "middle"))
+    return _svg(left + width + 20, top + height + 44, parts, "radius of each row", fluid=True)
+
+
+def _short(number: int) -> str:
+    """Of powers of ten: narrow enough to stand side by side however large they are."""
+    return f"{number:,}" if number < 10**5 else f"1e{len(str(number)) - 1}"

@@ -75,4 +75,4 @@ def released_page(fitted: FittedHidden, facts: dict[str, Any]) -> str:
     if facts["values"] <= HEAT_MOST:
         drawings.append((*FOLLOWS, heat_map(dense(fitted.model.chain), fitted.model.alphabet)))
     title = f"Model {facts['model']} learnt from releases in {facts['source']}"
-    return page_of(title, drawings, write_released(facts, ""))
+    return page_of(title, drawings, write_released(facts, ""), warnings=facts["warnings"])

@@ -29,7 +29,8 @@ OWN_USERS: Final = (
 )
 UNKNOWN_USERS: Final = (
     "nothing is said about whose events these are. If they are those of the users whom the model is to protect, it "
-    "tells what no epsilon counts; otherwise say --sample public or --sample consenting"
+    "tells what no epsilon counts: learn from released records alone (--released), or from noisy counts "
+    "(--private-epsilon). Otherwise say --sample public or --sample consenting"
 )
 _NOT_ENOUGH: Final = (
     "    It covers readers whose belief about the next value is off by no more. The rows' radius is that of one step",
@@ -63,6 +64,7 @@ def figures(fitted: Fitted) -> dict[str, Any]:
         "users": facts.users,
         "pooled_values": facts.pooled,
         "backwards": facts.backwards,
+        "order_can_be_checked": facts.last_time > 0,
         "users_with_one_event": facts.once,
         "order_given_up": facts.order_given_up,
         "clock": None if task.step is None else {"again": facts.again, "late": facts.late, "apart": facts.parted},
@@ -76,6 +78,7 @@ def figures(fitted: Fitted) -> dict[str, Any]:
             "rows_seen": int(radii.visits.size),
             "rows_possible": radii.possible,
             "rows_beyond_a_half": int(np.count_nonzero(radii.rows > 0.5)),
+            "rows": _rows(fitted, range(radii.visits.size)),
             "weightiest": poor_rows(fitted),
         },
         "chain_error": justified(fitted),
@@ -111,19 +114,19 @@ def refused(refusals: Refusals) -> dict[str, Any]:
 
 def poor_rows(fitted: Fitted) -> list[dict[str, Any]]:
     """The rows that make most of the average radius: those from which more events would help most."""
-    radii = fitted.radii
-    worst = np.argsort(-radii.visits * radii.rows, kind="stable")[:POOR_SHOWN]
-    return [
-        {"after": label, "visits": int(radii.visits[row]), "radius": float(radii.rows[row])}
-        for row, label in zip(worst.tolist(), row_labels(fitted, worst.tolist()), strict=True)
-    ]
+    worst = np.argsort(-fitted.radii.visits * fitted.radii.rows, kind="stable")[:POOR_SHOWN]
+    return _rows(fitted, worst.tolist())
 
 
-def row_labels(fitted: Fitted, rows: Sequence[int]) -> list[str]:
-    alphabet = fitted.model.alphabet
-    order = max(fitted.learnt.order, 1)
-    pasts = (past_values(int(fitted.pasts[row]), order, alphabet.size + 1) for row in rows)
-    return [" ".join(str(alphabet.value_at(value)) for value in past) for past in pasts]
+def _rows(fitted: Fitted, rows: Sequence[int]) -> list[dict[str, Any]]:
+    alphabet, radii, order = fitted.model.alphabet, fitted.radii, max(fitted.learnt.order, 1)
+    names = [str(alphabet.value_at(value)) for value in range(alphabet.size)]
+    found = []
+    for row in rows:
+        past = past_values(int(fitted.pasts[row]), order, alphabet.size + 1)
+        after = " ".join(names[value] for value in past)
+        found.append({"after": after, "visits": int(radii.visits[row]), "radius": float(radii.rows[row])})
+    return found
 
 
 def write_report(facts: dict[str, Any], written: str) -> str:
@@ -161,6 +164,8 @@ def _read(facts: dict[str, Any]) -> list[str]:
     read = f"{facts['rows']:,} rows, {facts['events']:,} events of {facts['users']:,} users"
     lines = [f"Read {facts['source']}: {read}; {refused_rows:,} rows refused."]
     lines += refused_lines(facts["refused"], facts["kind"])
+    if not facts["order_can_be_checked"]:
+        lines.append("    a user's rows were taken in the order in which they stand; --time FIELD would check it")
     if facts["users_with_one_event"]:
         lines.append(
             f"    {facts['users_with_one_event']:,} users have one event: of them only first values are learnt"

@@ -17,11 +17,17 @@ _STYLE: Final = """
 h2 { margin-top: 1.6rem; } svg { width: 100%; max-width: 30rem; }
 .drawings { display: grid; gap: 0 2rem; grid-template-columns: repeat(auto-fit, minmax(min(25rem, 100%), 1fr)); }
 .grid { stroke: var(--line); }
-.dot { fill: var(--dot); } .best { fill: var(--bar); } .chosen { fill: var(--other); }
+.dot { fill: var(--dot); stroke: var(--dot); } .best { fill: var(--bar); stroke: var(--bar); }
+.chosen { fill: var(--other); stroke: var(--other); }
 table { font-size: 13px; white-space: nowrap; }
 th, td { padding: 0.2rem 0.7rem 0.2rem 0; border-bottom: 1px solid var(--line); }
 tr.chosen-row td { font-weight: 600; background: var(--card); }
 """
+_LEGEND: Final = (
+    "Each point is a way to run: coloured where no other beats it, largest and of a colour of its own where it is "
+    "chosen, grey otherwise. Upright lines are intervals of 95 %; what has none is exact, or its interval is hidden by "
+    "the point."
+)
 
 
 def page(plan: Plan) -> str:
@@ -48,12 +54,12 @@ def _drawings(plan: Plan) -> str:
     parts = []
     for name, of in axes:
         parts.append(f"<div><h2>What is kept against {escape(name)}</h2>\n{plot(plan, name, of)}</div>")
-    return '<div class="drawings">' + "\n".join(parts) + "</div>"
+    return f'<p>{_LEGEND}</p>\n<div class="drawings">' + "\n".join(parts) + "</div>"
 
 
 def plot(plan: Plan, name: str, of: Callable[[Point], float]) -> str:
-    """Every point; the coloured ones are on the frontier, the largest one is chosen. Hover for its name."""
-    kept = _kept_of(plan)
+    """Every point, with its interval where it was simulated. Hover for its name."""
+    kept, error = _kept_of(plan)
     points = [point for point in plan.points if math.isfinite(of(point)) and math.isfinite(kept(point))]
     across, up = _scale([of(point) for point in points]), _scale([kept(point) for point in points])
     parts = [_axis(across, up, name, "mean distance" if plan.by_distance else "agreement")]
@@ -61,7 +67,10 @@ def plot(plan: Plan, name: str, of: Callable[[Point], float]) -> str:
     for point in sorted(points, key=lambda point: (point is plan.chosen, id(point) in best)):
         kind, radius = ("chosen", 5.0) if point is plan.chosen else ("best", 3.5) if id(point) in best else ("dot", 2.5)
         x, y = _x(across, of(point)), _y(up, kept(point))
-        told = f"{name_of(point)}: {kept(point):.4g} kept, {of(point):.4g} {name}"
+        ends = [_y(up, min(max(kept(point) + off, up[0]), up[1])) for off in (-error(point), error(point))]
+        told = f"{name_of(point)}: {kept(point):.4g} +- {error(point):.2g} kept, {of(point):.4g} {name}"
+        if error(point) > 0:
+            parts.append(f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}"/>')
         parts.append(
             f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"><title>{escape(told)}</title></circle>'
         )
@@ -73,10 +82,11 @@ def plot(plan: Plan, name: str, of: Callable[[Point], float]) -> str:
     )
 
 
-def _kept_of(plan: Plan) -> Callable[[Point], float]:
+def _kept_of(plan: Plan) -> tuple[Callable[[Point], float], Callable[[Point], float]]:
+    """What is kept, and by how much that may be off."""
     if plan.by_distance:
-        return lambda point: math.inf if point.distance is None else point.distance
-    return lambda point: point.agreement
+        return lambda point: math.inf if point.distance is None else point.distance, lambda point: point.distance_error
+    return lambda point: point.agreement, lambda point: point.agreement_error
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:

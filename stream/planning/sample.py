@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -11,13 +12,19 @@ from beliefs.alphabet import Alphabet
 from beliefs.chain import Chain
 from mechanisms.contract import Integers
 from stream.errors import CannotFit, CannotPlan
-from stream.fitting.doubts import refused_doubts
+from stream.fitting.clock import Order
+from stream.fitting.doubts import refused_doubts, unsorted_doubts
 from stream.fitting.progress import Progress
+from stream.fitting.reading import Events as Portion
 from stream.fitting.reading import Reading, Users, told
 from stream.fitting.sources import fields_of, file_source, format_of
 from stream.planning.target import impossible
 from stream.policy import Events
 from stream.settings.model import RecordSettings, UserSettings
+
+FEW_USERS: Final = 3
+"""With fewer there is no interval worth the name: users are what is independent."""
+_MEND: Final = "see that the settings' record: names the fields of these lines, and the model their values"
 
 
 @dataclass(frozen=True)
@@ -53,17 +60,23 @@ def read_file(
         reading = Reading(source, record, alphabet, users, progress or Progress(None))
         portions = list(reading.events())
     except CannotFit as error:
-        raise CannotPlan("The sample cannot be read.", error.where, f"{error.what} {error.why}", error.fix) from None
+        raise CannotPlan("The sample cannot be read.", error.where, error.why, error.fix) from None
     slots, symbols, times = (np.concatenate([part[place] for part in portions]) for place in range(3))
     refusals = reading.refusals
     if not slots.size:
         why = told(refusals, source.kind) or "it has no lines"
-        fix = "see that the settings' record: names the fields of these lines, and the model their values"
-        raise CannotPlan("The sample holds no event that can be used.", str(file), why, fix)
+        raise CannotPlan("The sample holds no event that can be used.", str(file), why, _MEND)
+    warnings = refused_doubts(reading.rows, refusals, "nothing here is about them", _MEND)
+    if len(users) < FEW_USERS:
+        warnings.append(f"{len(users)} users are too few to say how far off these figures may be: give {FEW_USERS}")
     if record.event_time.path is None:
         times = places_of(slots, len(users)) * spacing
+    else:
+        order = Order()
+        order.look(Portion(slots, symbols, times))
+        warnings += unsorted_doubts(order.backwards)
     events = Events(slots, np.arange(slots.shape[0], dtype=np.int64), times, symbols)
-    return Sample(events, len(users), file.name, dict(refusals.counts), refused_doubts(reading.rows, refusals))
+    return Sample(events, len(users), file.name, dict(refusals.counts), warnings)
 
 
 def form_of(file: Path) -> str:

@@ -138,6 +138,8 @@ def test_people_see_a_table_a_plot_and_a_verdict(folder: Path) -> None:
     assert text.count("epsilon sets it no ceiling") == 2 and "% of guesses like these" in text
     for words in ("right at most, by epsilon", "right without any release", "in hindsight", "UNDER THE BOUND", "sure "):
         assert words in text
+    names = [line.split("│")[1].strip() for line in text.splitlines() if line.startswith("│")]
+    assert names[names.index("the value that moved furthest") + 1] == "the same in hindsight"
     assert "released: whose, net, in order" in text and "raw: whose, habits, without order" in text
 
 

@@ -15,10 +15,12 @@ from typer.testing import Result
 
 from beliefs.alphabet import Bins, Categories, IntegerRange
 from beliefs.model_file import Model, parse
+from stream.fitting.picture import value_labels
 from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.opening import open_pipeline
 
 FIELDS = ("--user", "user", "--value", "activity", "--time", "at")
+NOT_FROM_DATA = ("(--released)", "(--private-epsilon)")
 
 
 def fitted(folder: Path, *arguments: object, source: str = "a.jsonl") -> tuple[Model, dict[str, Any]]:
@@ -70,6 +72,7 @@ def test_a_model_is_learnt_written_and_reported(data: Path) -> None:
     ):
         assert words in told.stdout
     assert "WARNING" not in told.stdout and "user-" not in told.stdout + told.stderr
+    assert "in the order in which they stand" not in told.stdout
 
 
 def test_json_lines_and_csv_give_the_same_model(data: Path) -> None:
@@ -89,11 +92,20 @@ def test_the_page_holds_three_drawings_and_shows_texts_as_texts(tmp_path: Path) 
     trees = [ET.fromstring(drawing) for drawing in drawings]
     assert len(trees) == 3
     assert len(trees[1].findall(".//{*}rect")) == 9
-    assert len(trees[2].findall(".//{*}circle")) == 3
+    dots = [dot.findtext("{*}title") or "" for dot in trees[2].findall(".//{*}circle")]
+    assert len(dots) == 3 and all("after <" in dot and ">&:" in dot and " visits, radius 0." in dot for dot in dots)
     assert "http://www.w3.org/2000/svg" in page and page.count("http") == 3  # nothing is fetched
-    assert page.index("WARNING: nothing is said about whose events") < page.index("<svg")
+    assert page.index('<p class="bad">WARNING: nothing is said about whose events') < page.index("<svg")
     assert page.index("3 values, order 1, learnt from 2,000 events of 24 users.") < page.index("<svg")
     assert "<rest>" not in page and "&lt;rest&gt;&amp;" in page
+
+
+def test_values_that_begin_alike_are_told_apart_in_the_drawing() -> None:
+    few = value_labels(Categories(["still", "a" * 30, "b" * 30]))
+    assert few == ["still", "a" * 15 + "…", "b" * 15 + "…"]
+    many = value_labels(Categories([*(f"category number {n} of many" for n in range(40)), "still"]))
+    assert len(set(many)) == 41 and max(map(len, many)) == 16
+    assert (many[0], many[39], many[40]) == ("1. category num…", "40. category nu…", "41. still")
 
 
 def test_settings_say_how_records_are_read_and_the_model_fits_them(tmp_path: Path) -> None:
@@ -103,6 +115,11 @@ def test_settings_say_how_records_are_read_and_the_model_fits_them(tmp_path: Pat
     told = run("fit", path, "--from", house / "a.jsonl", "--out", house / "model.json", "--replace")
     assert told.exit_code == EXIT_DONE, told.stderr
     assert "WARNING: nothing is said about whose events these are" in told.stdout
+    assert all(way in told.stdout for way in ("--sample public", "--sample consenting", *NOT_FROM_DATA))
+    assert "in the order in which they stand; --time FIELD would check it" in told.stdout
+    told = run("fit", path, "--from", house / "a.jsonl", "--out", house / "b.json", "--sample", "protected")
+    assert "WARNING: the model is learnt from the very users whom it is to protect" in told.stdout
+    assert all(way in told.stdout for way in ("--sample public", "--sample consenting", *NOT_FROM_DATA))
     assert open_pipeline(path, {}).model.alphabet == Categories(NAMES)
     change(house, "{path: $.user, partitioned_by_user: true}", "key")
     told = refused(house, path)
@@ -151,6 +168,10 @@ def test_declared_values(tmp_path: Path) -> None:
     assert model.alphabet == Bins(0.0, 10.0, 20)
     assert facts["order"] == 0
     assert facts["refused"]["outside_alphabet"]["count"] > 0
+    rows = facts["radius"]["rows"]
+    assert len(rows) == facts["radius"]["rows_seen"] == len({row["after"] for row in rows}) > 15
+    assert sum(row["visits"] for row in rows) == facts["held_out"]["events"]
+    assert max(row["radius"] for row in rows) == facts["radius"]["worst"]
     again, _ = fitted(tmp_path, "--user", "u", "--value", "v", "--alphabet", tmp_path / "new.json", "--order", "0")
     assert again.alphabet == model.alphabet
     write(tmp_path, "b.jsonl", "\n".join(json.dumps({"u": n % 20, "v": int(n) % 7}) for n in range(500)))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from broker import free_port
 from learning_help import Learner, learning_settings, walks
 from typer.testing import CliRunner, Result
 
@@ -124,6 +125,14 @@ def test_a_pipeline_with_a_model_has_learnt_nothing(house: Path) -> None:
     (house / "c.yaml").write_text(text)
     found = run("learnt", str(house / "c.yaml"))
     assert (found.exit_code, "nothing is learnt" in found.stderr) == (2, True)
+
+
+def test_brokers_that_do_not_answer_are_told_of_to_whoever_asked_and_not_as_to_a_worker(house: Path) -> None:
+    (house / "c.yaml").write_text(TEXT.replace("127.0.0.1:9092", f"127.0.0.1:{free_port()}"))
+    found = run("learnt", str(house / "c.yaml"))
+    assert found.exit_code == 2
+    assert "The belief topic cannot be read." in found.stderr and "see whether the brokers are up" in found.stderr
+    assert "fresh worker" not in found.stderr
 
 
 def test_the_template_shows_how_it_is_written() -> None:

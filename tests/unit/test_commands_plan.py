@@ -69,6 +69,20 @@ def test_the_page_needs_nothing_else_and_fits_a_phone_by_day_and_night(house: Pa
     assert 'class="chosen"' in page and 'class="best"' in page
 
 
+def test_what_is_simulated_has_its_interval_in_the_drawings_and_what_is_exact_has_none(house: Path) -> None:
+    one, told = ("--epsilon", 1, "--order", "none", "--mechanism", "optimal"), house / "plan.html"
+    drawn = []
+    for per_day in (96, 4):
+        found = planned(house / "c.yaml", *one, "--events-per-day", per_day, "--html", told, "--replace")["points"]
+        drawings = told.read_text(encoding="utf-8").split("<svg")[1:]
+        lines = [re.findall(r'<line class="(?:dot|best|chosen)" .*? y1="(.*?)" y2="(.*?)"', each) for each in drawings]
+        assert all(float(low) > float(high) for each in lines for low, high in each)
+        wanted = sum(point["agreement_error"] > 0 for point in found)
+        assert [len(each) for each in lines] == [wanted] * 4
+        drawn.append(wanted)
+    assert drawn[0] > drawn[1] == 0
+
+
 @given(st.lists(st.just(0.0) | st.floats(1e-6, 1e9), max_size=6))
 def test_an_axis_of_a_plan_holds_all_values_between_round_numbers(values: list[float]) -> None:
     low, high = _scale(values)

@@ -17,6 +17,7 @@ from stream.errors import CannotPlan
 from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.planning.sample import Sample, impossible_in, read_file
 from stream.policy import Events
+from stream.settings.model import EventTimeSettings
 
 EVENTS = events_of(120)
 
@@ -50,6 +51,7 @@ def test_a_sample_that_is_refused_in_part_or_whole(tmp_path: Path) -> None:
     part = sampled(write(tmp_path, "a.csv", as_csv(EVENTS).replace(",rest", ",secret")))
     assert part.refused["outside_alphabet"] + part.events.slot.size == 120
     assert len(part.warnings) == 1 and "outside_alphabet" in part.warnings[0] and "secret" not in part.warnings[0]
+    assert "nothing here is about them" in part.warnings[0] and "--value" not in part.warnings[0]
     for name, content, words in (
         ("none.csv", as_csv(EVENTS).replace("activity", "secret"), "no column is called activity"),
         ("none.jsonl", as_json(EVENTS).replace(b"activity", b"secret"), "field_missing"),
@@ -62,6 +64,20 @@ def test_a_sample_that_is_refused_in_part_or_whole(tmp_path: Path) -> None:
     side = Bins(0.0, 2.0, 2)
     with pytest.raises(CannotPlan, match="one cell for a value"):
         read_file(tmp_path / "a.csv", RECORD, Grid(side, side, ("lat", "lon")), 60_000)
+
+
+def test_a_sample_that_is_not_sorted_by_time_is_warned_of(tmp_path: Path) -> None:
+    upside_down = write(tmp_path, "a.jsonl", as_json(EVENTS[::-1]))
+    (warning,) = sampled(upside_down).warnings
+    assert warning.startswith("96 events lie before the user's event in front of them")
+    untimed = RECORD.model_copy(update={"event_time": EventTimeSettings()})
+    assert read_file(upside_down, untimed, Categories(NAMES), 60_000).warnings == []
+
+
+def test_a_sample_of_two_users_has_no_interval_and_says_so(tmp_path: Path) -> None:
+    (warning,) = sampled(write(tmp_path, "a.jsonl", as_json(EVENTS[:2]))).warnings
+    assert "2 users are too few" in warning
+    assert sampled(write(tmp_path, "b.jsonl", as_json(EVENTS[:3]))).warnings == []
 
 
 def events(users: list[int], values: list[int]) -> Events:

@@ -41,6 +41,7 @@ _LOOKS: Final[Sequence[tuple[str, str, str, str]]] = (
     ("temporal LDP", "#888888", ">", "-."),
     ("ToPS", "#8f5aa8", "*", "-."),
     ("chance", "#bbbbbb", "", ":"),
+    ("the epsilon that is promised", "#222222", "", "--"),
 )
 
 
@@ -125,6 +126,7 @@ class Bar:
 def draw_bars(
     path: Path,
     title: str,
+    across: str,
     panels: Mapping[str, tuple[Sequence[Bar], Sequence[Bar]]],
     kinds: tuple[str, str],
     marks: Mapping[str, float],
@@ -142,16 +144,17 @@ def draw_bars(
     most = min(1.0, max(bar.high for pair in panels.values() for bars in pair for bar in bars) + 0.03)
     for place, (axis, (heading, pair)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
         for which, (bars, colour) in enumerate(zip(pair, ("#9db8cf", "#c8553d"), strict=True)):
-            across = [bar.rate for bar in bars]
             spread = [[bar.rate - bar.low for bar in bars], [bar.high - bar.rate for bar in bars]]
             up = [len(names) - number + 0.2 - 0.4 * which for number in range(len(names))]
             look = {"height": 0.36, "color": colour, "ecolor": "#555555", "error_kw": {"linewidth": 0.8, "capsize": 2}}
-            handles.setdefault(kinds[which], axis.barh(up, across, xerr=spread, **look))
+            handles.setdefault(kinds[which], axis.barh(up, [bar.rate for bar in bars], xerr=spread, **look))
         for (mark, value), dashes in zip(marks.items(), (":", "--"), strict=False):
             handles.setdefault(mark, axis.axvline(value, color="#333333", linestyle=dashes, linewidth=1.1))
         axis.set_yticks(range(len(names), 0, -1), names if place % 2 == 0 else [""] * len(names), fontsize=8.5)
         axis.set_title(heading, fontsize=10)
         axis.set_xlim(0, most)
+        if place >= len(panels) - 2:
+            axis.set_xlabel(across, fontsize=9)
         axis.tick_params(axis="x", labelsize=8)
         axis.grid(axis="x", color="#e4e4e4", linewidth=0.7)
         axis.set_axisbelow(True)

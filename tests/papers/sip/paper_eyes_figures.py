@@ -123,7 +123,7 @@ def _traces(folder: Path, what: Study, true: Integers, shown: dict[str, Integers
     )
     places = middles(what.side)
     axes = figure.subplots(2, 3)
-    figure.subplots_adjust(left=0.05, right=0.98, top=0.9, bottom=0.12, wspace=0.18, hspace=0.25)
+    figure.subplots_adjust(left=0.05, right=0.98, top=0.9, bottom=0.14, wspace=0.18, hspace=0.25)
     for axis, (name, cells) in zip(axes.flat, {"the gaze itself, on the grid": true, **shown}.items(), strict=True):
         points = places[cells]
         axis.plot(points[:, 0], points[:, 1], color="#9db8cf", linewidth=0.5)
@@ -133,6 +133,9 @@ def _traces(folder: Path, what: Study, true: Integers, shown: dict[str, Integers
         axis.set_xlim(0, 1)
         axis.set_ylim(0, 1)
         axis.set_aspect("equal")
+        axis.set_xlabel("across the screen", fontsize=8)
+        axis.set_ylabel("up the screen", fontsize=8)
+        axis.label_outer()
         axis.tick_params(labelsize=7)
     caption = (
         "Claim: batched SIP keeps the trace, independent randomised response does not. From dark to light: time.\n"

@@ -1,7 +1,7 @@
 """Figure 8: whose gaze is it? A recurrent net is trained on half of each person's stream and reads pieces of the other.
 
 Two readers. One takes releases as they are. The other knows the chain and the mechanisms: it reads, instead of each
-release, the cell that it believes in most after all releases so far. (What a window shows is that already.) Where the
+release, the cell that it believes in most after all releases so far; in windows, once the window is closed. Where the
 set of a response depends on the true value before, this reader uses that, too.
 """
 
@@ -16,10 +16,9 @@ from paper_drawing import Bar, draw_bars
 from paper_eyes import BOUNDED, DOUBLE, FIVE, LOCAL, NEAR, ORDERS, PUBLISHED, RAW, RAW_DOUBLE, TEN, WORKS, Study
 from paper_findings import Claim, Numbers, Section, verdict_of
 from paper_gaze import RATE
+from paper_readers import believed, believed_from_raw, believed_in_windows
 from paper_releases import Floats, Integers, events_of_users
-from step_help import Run, part, policy_of
 
-from beliefs.chain import Chain
 from stream.attack.bounds import interval_of
 from stream.attack.recurrent import Training, log_chances, step_forward, train
 from stream.attack.reidentify import Attempt, attempt_of
@@ -35,6 +34,7 @@ _SINGLE: Final = {
     BOUNDED: ("optimal", 1.0),
     NEAR: ("near", 1.0),
 }
+WINDOWS: Final = {FIVE: 5, TEN: 10}
 
 
 class Pieces(NamedTuple):
@@ -74,49 +74,6 @@ def net_scores(weights: dict[str, Floats], attacked: Sequence[Integers]) -> Floa
         h = step_forward(weights, table[:, at], h)["h"]
         total += log_chances(weights, h)
     return total
-
-
-def believed(
-    chain: Chain, mechanism: str, epsilon: float, what: Study, pieces: list[Integers]
-) -> tuple[list[Integers], list[Integers]]:
-    """What is released, and the likeliest cell after each release, by the pipeline's own belief."""
-    events = events_of_users(pieces)
-    run = Run(policy_of(mechanism, epsilon), chain, len(pieces), what.distance if mechanism == "near" else None)
-    released, likeliest = np.zeros_like(events.slot), np.zeros_like(events.slot)
-    for place in range(events.slot.size):
-        released[place] = run.block(part(events, place, place + 1)).symbol[0]
-        likeliest[place] = chain.symbol_of[int(run.bench.posterior.argmax())]
-    ends = np.cumsum([piece.size for piece in pieces])[:-1]
-    return np.split(released, ends), np.split(likeliest, ends)
-
-
-def believed_from_raw(chain: Chain, epsilon: float, released: list[Integers]) -> list[Integers]:
-    """After responses whose sets are the successors of the true state before: the likeliest cell, by Bayes' rule over
-    pairs of states. A release is possible only after states which it may follow."""
-    symbols = chain.symbol_of[chain.indices]
-    sizes = np.diff(chain.indptr)
-    before = np.repeat(np.arange(chain.size), sizes)
-    by_symbol = np.argsort(symbols, kind="stable")
-    starts = np.searchsorted(symbols[by_symbol], np.arange(chain.symbols + 1))
-    grown, found = float(np.exp(epsilon)), []
-    for piece in released:
-        belief = np.full(chain.symbols, 1.0) / chain.symbols
-        belief[piece[0]] *= grown
-        whole = np.zeros(chain.size)
-        whole[: chain.symbols] = belief / belief.sum()
-        likeliest = [int(belief.argmax())]
-        for value in piece[1:].tolist():
-            possible = before[by_symbol[starts[value] : starts[value + 1]]]
-            possible = possible[whole[possible] > 0]
-            following = np.zeros(chain.size)
-            for state in possible.tolist():
-                columns, masses = chain.row(state)
-                weights = np.where(chain.symbol_of[columns] == value, grown, 1.0) / (grown + columns.size - 1)
-                following[columns] += whole[state] * masses / masses.sum() * weights
-            whole = following / following.sum()
-            likeliest.append(int(chain.symbol_of[int(whole.argmax())]))
-        found.append(np.array(likeliest, dtype=np.int64))
-    return found
 
 
 class Rates(NamedTuple):
@@ -173,6 +130,7 @@ def _drawn(folder: Path, found: Found, epsilons: Sequence[float], unprotected: A
     return draw_bars(
         folder / "fig8.png",
         "Figure 8: how often a recurrent net names the right person first",
+        "share of pieces named right",
         panels,
         ("reader of releases alone", "reader who knows the chain"),
         {
@@ -201,12 +159,12 @@ def _read(what: Study, cut: Pieces, order: int, name: str, epsilon: float) -> tu
     if name in _SINGLE:
         mechanism, times = _SINGLE[name]
         return believed(chain, mechanism, times * epsilon / RATE, what, cut.attacked)
+    if name in WINDOWS:
+        return believed_in_windows(chain, WINDOWS[name], WINDOWS[name] * epsilon / RATE, what, cut.attacked)
     events = events_of_users(cut.attacked)
     ends = np.cumsum([piece.size for piece in cut.attacked])[:-1]
     shown = np.split(WORKS[name](chain, events, cut.attacked, epsilon, what.distance)[0], ends)
-    if name in (RAW, RAW_DOUBLE):
-        return shown, believed_from_raw(chain, (2.0 if name == RAW_DOUBLE else 1.0) * epsilon / RATE, shown)
-    return shown, shown
+    return shown, believed_from_raw(chain, (2.0 if name == RAW_DOUBLE else 1.0) * epsilon / RATE, shown)
 
 
 def _told(attempt: Attempt) -> tuple[float, float, float]:

@@ -15,6 +15,7 @@ from paper_binary import CASES, STEP, TIMES, chain_of_case, in_windows_exact, si
 from paper_eyes import from_raw
 from paper_gaze import first_order, people, second_order, streams
 from paper_noise import STARTS, breaks_at, data_correlation, least_second, printed, two_steps
+from paper_readers import believed_from_raw
 from paper_releases import channel_of, constants_for, leak_of, released_from, response_error
 from paper_theorems import (
     STICKY,
@@ -34,7 +35,7 @@ from paper_theorems import (
     theorem_4,
     theorem_5,
 )
-from paper_whose import believed_from_raw, fields_of
+from paper_whose import fields_of
 
 from beliefs.chain import Chain
 from beliefs.checks import Invalid

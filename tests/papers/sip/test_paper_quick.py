@@ -46,7 +46,7 @@ def test_the_same_numbers_draw_the_same_bytes(tmp_path: Path) -> None:
         )
         bars = {"one": ([Bar("optimal", up, 0.1, 0.9)], [Bar("optimal", 0.5, 0.1, 0.9)])}
         draw(tmp_path / "lines.png", "lines", [panel, panel, panel], "caption", columns=2)
-        draw_bars(tmp_path / "bars.png", "bars", bars, ("a", "b"), {"chance": 0.1}, "caption")
+        draw_bars(tmp_path / "bars.png", "bars", "share", bars, ("a", "b"), {"chance": 0.1}, "caption")
         return [(tmp_path / f"{name}.png").read_bytes() for name in ("lines", "bars")]
 
     once, again, other = drawn(0.3), drawn(0.3), drawn(0.4)

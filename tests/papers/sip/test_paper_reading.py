@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from paper_eyes import PUBLISHED, TEN, WORKS, from_raw, mean_distance, study
+from paper_readers import believed, believed_from_raw, believed_in_windows, likeliest_cell
 from paper_releases import events_of_users, in_windows, singly, uniforms
-from paper_whose import believed, believed_from_raw, fields_of, net_scores, pieces_of
+from paper_whose import fields_of, net_scores, pieces_of
 
+from beliefs.chain import Chain
 from stream.attack.recurrent import Training, recurrent_scores, train
 
 pytestmark = pytest.mark.timeout(400)  # the first time kernels are compiled
@@ -55,6 +57,38 @@ def test_sets_from_raw_values_hold_the_release_and_are_read(order: int) -> None:
     true = np.concatenate(stretch)
     assert mean_distance(12, true, np.concatenate(read)) < mean_distance(12, true, np.concatenate(shown))
     assert set(WORKS) >= {PUBLISHED, TEN}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_reader_of_windows_reads_what_the_pipeline_releases(order: int) -> None:
+    what = study(20_000, 12, 3, 600)
+    stretch = [each[5_000:5_123] for each in what.sequences]
+    shown, read = believed_in_windows(what.chains[order], 10, 3.0, what, stretch)
+    given = in_windows(10, 3.0, what.chains[order], events_of_users(stretch), what.distance)
+    assert np.array_equal(np.concatenate(shown), given.symbols)
+    assert [each.size for each in read] == [each.size for each in shown] == [123] * 3
+
+
+def test_of_values_that_follow_the_chain_the_reader_of_windows_names_more_than_are_shown() -> None:
+    """What is shown is the cell that is expected to be nearest, which need not be the likeliest."""
+    what, source = study(20_000, 12, 3, 600), np.random.default_rng(5)
+    chain, walks = what.chains[1], []
+    for _ in range(6):
+        walk = [72]
+        while len(walk) < 400:
+            following, chances = chain.row(walk[-1])
+            walk.append(int(source.choice(following, p=chances / chances.sum())))
+        walks.append(np.array(walk, dtype=np.int64))
+    shown, read = believed_in_windows(chain, 10, 3.0, what, walks)
+    true = np.concatenate(walks)
+    right, kept = (float((np.concatenate(cells) == true).mean()) for cells in (read, shown))
+    assert right > kept > 0.3
+
+
+def test_the_likeliest_cell_is_that_of_all_states_which_end_in_it() -> None:
+    rows = [(np.arange(3), np.full(3, 1 / 3))] * 3
+    chain = Chain.from_rows(np.full(3, 1 / 3), rows, np.array([0, 1, 1]), 2)
+    assert likeliest_cell(chain, np.array([0.4, 0.3, 0.3])) == 1
 
 
 def test_pieces_side_by_side_score_as_one_by_one() -> None:
