@@ -13,20 +13,23 @@ import numpy as np
 
 from beliefs.correlation.bound import Matrix, bound, log_ratios, roundings, upwards
 
-SINGLETONS, SIZED, ANY = "singletons", "sized", "any"
+SINGLETONS, SIZED, ANY, GROUPS = "singletons", "sized", "any", "groups"
 
 
 class Sets(NamedTuple):
-    """The sets that outputs stand for: single values, all of one size, or any."""
+    """The sets that outputs stand for: single values, all of one size, any, or those of a partition of the values."""
 
     family: str
     size: int = 1
+    groups: tuple[tuple[int, ...], ...] = ()
 
 
 def sets_leak(conditional: Matrix, sets: Sets, epsilon: float) -> float:
     """The loss through a mechanism of that level whose outputs stand for these sets; rounded up."""
     if sets.family == ANY:
         return bound(conditional, epsilon).epsilon
+    if sets.family == GROUPS:
+        return response_leak(_merged(conditional, sets.groups), epsilon)
     if sets.family == SINGLETONS or sets.size == 1:
         return response_leak(conditional, epsilon)
     return _sized_leak(conditional, sets.size, epsilon)
@@ -69,6 +72,11 @@ def through(conditional: Matrix, channel: Matrix) -> Matrix:
 def level_of(channel: Matrix) -> float:
     """The epsilon of a channel by itself."""
     return channel_leak(np.eye(channel.shape[0]), channel)
+
+
+def _merged(conditional: Matrix, groups: tuple[tuple[int, ...], ...]) -> Matrix:
+    """The law of the groups; each is a sum from its first value on."""
+    return np.stack([np.add.accumulate(conditional[:, list(group)], axis=1)[:, -1] for group in groups], axis=1)
 
 
 def _sized_leak(conditional: Matrix, size: int, epsilon: float) -> float:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from beliefs.checks import Invalid
 from beliefs.correlation.benchmarks import scores
 from beliefs.correlation.bound import Matrix, bound, profile, rows_of, saturation, sum_of, tight_delta
 from beliefs.correlation.calibration import ExactMeter, GroupMeter, Meter, equal_budgets
 from beliefs.correlation.joint import channels_leak, group_bound, in_total, joint_leak
-from beliefs.correlation.outputs import channel_leak, level_of, repeated_leak, response_leak, sets_leak
+from beliefs.correlation.outputs import GROUPS, SINGLETONS, Sets, channel_leak, level_of, repeated_leak, sets_leak
 from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
 from beliefs.correlation.tables import conditional_of, correlation_of, given
 from beliefs.simplex import Vector
-from mechanisms.local.registry import local
-from mechanisms.local.subset import subset_selection
+from stream.compute.local import chosen
 from stream.compute.sequence import Result
 
-ANY, GRR, SS = "any", "grr", "ss"
+ANY, GRR = "any", "grr"
 OUTPUTS_MAX = 1 << 24
 
 
@@ -60,22 +60,21 @@ def through_channel(conditional: Sequence[Vector], channel: Sequence[Vector]) ->
     return {"epsilon": channel_leak(rows_of(conditional), rows_of(channel))}
 
 
-def mechanism_leak(
-    conditional: Sequence[Vector], mechanism: str, epsilon: float, subset_size: int | None = None
-) -> Result:
+def mechanism_leak(mechanism: str, conditional: Sequence[Vector], **options: Any) -> Result:
     """The exact leak over the outputs that a mechanism really has."""
-    chosen = local(mechanism, conditional[0].size, epsilon)
-    if subset_size is not None:
-        if mechanism != SS:
-            raise Invalid("subset_size", f"belongs to the mechanism {SS} only")
-        chosen = subset_selection(conditional[0].size, epsilon, subset_size)
-    return {"epsilon": sets_leak(rows_of(conditional), chosen.worst_sets(), chosen.level)}
+    found = chosen(mechanism, conditional[0].size, **options)
+    return {"epsilon": sets_leak(rows_of(conditional), found.worst_sets(), found.level)}
 
 
-def attacked(conditional: Sequence[Vector], mechanism: str, epsilon: float) -> Result:
-    """What a guess of the value leaks, which is less than the report that it was guessed from."""
-    guess = local(mechanism, conditional[0].size, epsilon).guess()
-    return {"epsilon": response_leak(rows_of(conditional), guess.effective), **guess._asdict()}
+def attacked(mechanism: str, conditional: Sequence[Vector], **options: Any) -> Result:
+    """What a guess of the value leaks, which is at most what the report leaks that it was guessed from.
+
+    A guess names a value; of top-k reports it names a cell, and loses nothing of the report.
+    """
+    found = chosen(mechanism, conditional[0].size, **options)
+    guess, sets = found.guess(), found.worst_sets()
+    seen = Sets(SINGLETONS) if sets.family != GROUPS else sets
+    return {"epsilon": sets_leak(rows_of(conditional), seen, guess.effective), **guess._asdict()}
 
 
 def joint(

@@ -22,6 +22,7 @@ from stream.compute.inputs import (
     strict_share,
     text,
 )
+from stream.compute.ldp_names import by_mechanism
 
 CONDITIONAL = Input("conditional", channel)
 CHANNEL = Input("channel", channel)
@@ -43,10 +44,8 @@ CPL: Mapping[str, Computation | Choice] = {
     ),
     "cpl.saturation": Computation(correlated.saturation_of, (CONDITIONAL,)),
     "cpl.channel": Computation(correlated.through_channel, (CONDITIONAL, CHANNEL)),
-    "cpl.mechanism": Computation(
-        correlated.mechanism_leak, (CONDITIONAL, MECHANISM, EPSILON, Input("subset_size", count, needed=False))
-    ),
-    "cpl.attacked": Computation(correlated.attacked, (CONDITIONAL, MECHANISM, EPSILON)),
+    "cpl.mechanism": by_mechanism(correlated.mechanism_leak, CONDITIONAL),
+    "cpl.attacked": by_mechanism(correlated.attacked, CONDITIONAL),
     "cpl.joint": Computation(
         correlated.joint,
         (

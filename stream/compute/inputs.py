@@ -72,26 +72,26 @@ def strict_share(value: object, field: str) -> float:
 
 
 def list_of_nats(value: object, field: str) -> Vector:
-    return np.array([nats(each, field) for each in _listed(value, field)])
+    return np.array([nats(each, field) for each in listed(value, field)])
 
 
 def numbers(value: object, field: str) -> Vector:
     """Finite numbers of either sign."""
-    return np.array([finite_number(each, field) for each in _listed(value, field)])
+    return np.array([finite_number(each, field) for each in listed(value, field)])
 
 
 def likelihoods(value: object, field: str) -> list[Vector]:
     """For each release a list: how likely it was for each value."""
-    return [np.array([share(each, field) for each in _listed(row, field)]) for row in _listed(value, field)]
+    return [np.array([share(each, field) for each in listed(row, field)]) for row in listed(value, field)]
 
 
 def indices(value: object, field: str) -> list[int]:
-    return [whole_number(each, field) for each in _listed(value, field)]
+    return [whole_number(each, field) for each in listed(value, field)]
 
 
 def table(value: object, field: str) -> list[Vector]:
     """Rows of one length, of finite numbers that are 0 or more."""
-    rows = [np.array([_not_negative(each, field) for each in _listed(row, field)]) for row in _listed(value, field)]
+    rows = [np.array([_not_negative(each, field) for each in listed(row, field)]) for row in listed(value, field)]
     if any(row.size != rows[0].size for row in rows):
         raise Invalid(field, "is ragged: its rows have different lengths")
     return rows
@@ -164,16 +164,16 @@ def below_one(value: object, field: str) -> float:
 
 
 def list_of_shares(value: object, field: str) -> Vector:
-    return np.array([share(each, field) for each in _listed(value, field)])
+    return np.array([share(each, field) for each in listed(value, field)])
 
 
 def list_of_counts(value: object, field: str) -> list[int]:
-    return [count(each, field) for each in _listed(value, field)]
+    return [count(each, field) for each in listed(value, field)]
 
 
 def channels(value: object, field: str) -> list[list[Vector]]:
     """Several channels, one for each neighbour."""
-    return [channel(each, field) for each in _listed(value, field)]
+    return [channel(each, field) for each in listed(value, field)]
 
 
 def nested(value: object, field: str) -> Vector:
@@ -190,11 +190,11 @@ def nested(value: object, field: str) -> Vector:
 
 def _shape(value: object, field: str) -> tuple[int, ...]:
     """The lengths along the first entries; `_collect` compares all others with them."""
-    return (len(_listed(value, field)), *_inner(value, field))
+    return (len(listed(value, field)), *_inner(value, field))
 
 
 def _inner(value: object, field: str) -> tuple[int, ...]:
-    first = _listed(value, field)[0]
+    first = listed(value, field)[0]
     return _shape(first, field) if isinstance(first, list) else ()
 
 
@@ -208,7 +208,8 @@ def _collect(value: object, shape: tuple[int, ...], field: str, entries: list[fl
         _collect(each, shape[1:], field, entries)
 
 
-def _listed(value: object, field: str) -> list[object]:
+def listed(value: object, field: str) -> list[object]:
+    """A list with at least one entry, whatever these are."""
     if not isinstance(value, list):
         raise Invalid(field, f"must be a list, found {kind_of(value)}")
     if not value:
