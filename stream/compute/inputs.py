@@ -13,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from beliefs.checks import Invalid, finite_number, kind_of
+from beliefs.correlation.nested import nested_entries
 from beliefs.simplex import Vector, probabilities
 
 Reader = Callable[[object, str], object]
 
-AXES_MAX = 32
+CELLS_MAX = 1 << 24
+"""Of a table."""
 
 
 @dataclass(frozen=True)
@@ -178,34 +180,13 @@ def channels(value: object, field: str) -> list[list[Vector]]:
 
 def nested(value: object, field: str) -> Vector:
     """A table with one axis for each attribute: weights that are 0 or more, with a positive total."""
-    entries: list[float] = []
-    shape = _shape(value, field)
-    if len(shape) > AXES_MAX:
-        raise Invalid(field, f"has {len(shape)} axes, more than {AXES_MAX}")
-    _collect(value, shape, field, entries)
-    if not any(entries):
+    try:
+        entries = nested_entries(value, field, _not_negative, CELLS_MAX)
+    except Invalid as problem:
+        raise Invalid(field, f"{problem.field.removeprefix(field)} {problem.reason}".lstrip()) from None
+    if not entries.any():
         raise Invalid(field, "is 0 everywhere; a table needs a positive total")
-    return np.array(entries).reshape(shape)
-
-
-def _shape(value: object, field: str) -> tuple[int, ...]:
-    """The lengths along the first entries; `_collect` compares all others with them."""
-    return (len(listed(value, field)), *_inner(value, field))
-
-
-def _inner(value: object, field: str) -> tuple[int, ...]:
-    first = listed(value, field)[0]
-    return _shape(first, field) if isinstance(first, list) else ()
-
-
-def _collect(value: object, shape: tuple[int, ...], field: str, entries: list[float]) -> None:
-    if not shape:
-        entries.append(_not_negative(value, field))
-        return
-    if not isinstance(value, list) or len(value) != shape[0]:
-        raise Invalid(field, "is ragged: lists at one depth have different lengths")
-    for each in value:
-        _collect(each, shape[1:], field, entries)
+    return entries
 
 
 def listed(value: object, field: str) -> list[object]:
