@@ -54,12 +54,16 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields that are read. A table has a column for each; `numeric` are those that hold numbers."""
+    """The fields that are read. A table has a column for each; `numeric` are those that hold numbers.
+
+    `options` are those that name them, for whoever named a column that is not there.
+    """
 
     paths: tuple[FieldPath, ...]
     numeric: frozenset[FieldPath]
     most_bytes: int
     has_places: bool = False
+    options: str = "the columns of the user, the value and the time: --user, --value, --time"
 
     def column_of(self, path: FieldPath) -> str:
         """The column of a field: `$.device.activity` is in the column device.activity."""
