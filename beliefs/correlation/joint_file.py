@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beliefs import json_text
-from beliefs.checks import Invalid, Problems, finite_number, kind_of, read_object
+from beliefs.checks import Invalid, Problems, finite_number, kind_of, read_object, share
 from beliefs.correlation.bound import Matrix, Places, bound
 from beliefs.correlation.nested import nested_entries
 from beliefs.correlation.robust_hull import hull_bound
@@ -228,15 +228,15 @@ def _table(names: tuple[str, ...], labels: tuple[tuple[str, ...], ...], weights:
 
 
 def _failure(document: Mapping[str, object]) -> float:
-    failure = finite_number(document.get("failure", FAILURE), "failure")
-    if not 0.0 < failure < 1.0:
+    failure = share(document.get("failure", FAILURE), "failure")
+    if failure in (0.0, 1.0):
         raise Invalid("failure", "must lie between 0 and 1")
     return failure
 
 
 def _radius(value: object, table: JointTable) -> Radius:
     if not isinstance(value, dict):
-        one = _share(value, "radius")
+        one = share(value, "radius")
         return {name: np.full(len(labels), one) for name, labels in zip(table.names, table.labels, strict=True)}
     strangers = [name for name in value if name not in table.names]
     missing = [name for name in table.names if name not in value]
@@ -252,14 +252,7 @@ def _shares(value: object, path: str, count: int) -> Vector:
     if not isinstance(value, list) or len(value) != count:
         found = f"{len(value)}" if isinstance(value, list) else kind_of(value)
         raise Invalid(path, f"must be a list of {count} numbers, one for each label, found {found}")
-    return np.array([_share(each, f"{path}[{place}]") for place, each in enumerate(value)])
-
-
-def _share(value: object, path: str) -> float:
-    number = finite_number(value, path)
-    if not 0.0 <= number <= 1.0:
-        raise Invalid(path, "must lie between 0 and 1: it is a distance of laws in total variation")
-    return number
+    return np.array([share(each, f"{path}[{place}]") for place, each in enumerate(value)])
 
 
 def _digest(document: Mapping[str, object]) -> str:

@@ -12,11 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beliefs import checks
 from beliefs.checks import Invalid, finite_number, kind_of
 from beliefs.correlation.nested import nested_entries
 from beliefs.simplex import Vector, probabilities
 
 Reader = Callable[[object, str], object]
+
+share = checks.share
 
 CELLS_MAX = 1 << 24
 """Of a table."""
@@ -54,14 +57,6 @@ def nats(value: object, field: str) -> float:
     number = finite_number(value, field)
     if number < 0:
         raise Invalid(field, "is negative; it must be 0 or more nats")
-    return number
-
-
-def share(value: object, field: str) -> float:
-    """A number from 0 to 1."""
-    number = finite_number(value, field)
-    if not 0 <= number <= 1:
-        raise Invalid(field, "must lie between 0 and 1")
     return number
 
 

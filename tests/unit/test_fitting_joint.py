@@ -260,6 +260,7 @@ def test_a_topic_needs_brokers_and_protects_its_users(data: Path) -> None:
     assert told.exit_code == EXIT_REFUSED
     assert "a topic needs brokers" in told.stderr
     house = make_house(data)
-    told = run("fit", house / "c.yaml", "--from", "topic", "--format", "csv", "--out", data / "none.json", "--joint", "a,b")
+    settings, out = house / "c.yaml", data / "none.json"
+    told = run("fit", settings, "--from", "topic", "--format", "csv", "--out", out, "--joint", "a,b")
     assert told.exit_code == EXIT_REFUSED
     assert "a topic holds JSON records" in told.stderr
