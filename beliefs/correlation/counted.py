@@ -58,6 +58,9 @@ class JointCounts:
             raise Invalid("labels", f"are {words}: leave fields out, or join their rare values")
         weights = np.zeros(shape)
         for cell, count in self.cells.items():
+            for name, label, number in zip(self.names, labels, cell, strict=True):
+                if number not in label:
+                    raise Invalid("labels", f"of {name} have none for the number {number}")
             at = (place[label[number]] for place, label, number in zip(places, labels, cell, strict=True))
             weights[tuple(at)] += count
         return JointTable(self.names, tuple(tuple(each) for each in places), weights)

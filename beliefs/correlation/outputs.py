@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beliefs.correlation.bound import Matrix, bound, log_ratios, roundings, upwards
+from beliefs.correlation.checked import require_laws, require_level
 
 SINGLETONS, SIZED, ANY, GROUPS = "singletons", "sized", "any", "groups"
 
@@ -37,6 +38,8 @@ def sets_leak(conditional: Matrix, sets: Sets, epsilon: float) -> float:
 
 def response_leak(conditional: Matrix, epsilon: float) -> float:
     """Randomised response: of each value, the likeliest secret against the least likely one."""
+    require_laws(conditional)
+    require_level(epsilon)
     if math.isinf(epsilon):
         return bound(conditional, epsilon).epsilon
     highest, lowest = conditional.max(axis=0), conditional.min(axis=0)

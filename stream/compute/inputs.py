@@ -14,6 +14,7 @@ import numpy as np
 
 from beliefs import checks
 from beliefs.checks import Invalid, finite_number, kind_of
+from beliefs.correlation.checked import TRANSPOSED
 from beliefs.correlation.nested import nested_entries
 from beliefs.simplex import Vector, probabilities
 
@@ -45,7 +46,10 @@ def channel(value: object, field: str) -> list[Vector]:
         raise Invalid(field, f"must be a list of rows, found {kind_of(value)}")
     if not value:
         raise Invalid(field, "is empty; a channel needs at least one row")
-    rows = [_row(row, index, field) for index, row in enumerate(value)]
+    try:
+        rows = [_row(row, index, field) for index, row in enumerate(value)]
+    except Invalid as problem:
+        raise Invalid(field, problem.reason + _turned(value)) from None
     for index, row in enumerate(rows):
         if row.size != rows[0].size:
             raise Invalid(field, f"is ragged: row {index} has {row.size} entries, row 0 has {rows[0].size}")
@@ -198,6 +202,16 @@ def _not_negative(value: object, field: str) -> float:
     if number < 0:
         raise Invalid(field, "holds a negative number")
     return number
+
+
+def _turned(rows: list[object]) -> str:
+    """A hint, where it is clear that the rows should be columns."""
+    try:
+        for column in zip(*rows, strict=True):
+            probabilities(column, "")
+    except (Invalid, TypeError, ValueError):
+        return ""
+    return TRANSPOSED
 
 
 def _row(value: object, index: int, field: str) -> Vector:
