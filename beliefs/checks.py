@@ -67,6 +67,14 @@ def finite_number(value: object, field: str, where: str = "") -> float:
     return number
 
 
+def share(value: object, field: str) -> float:
+    """A number from 0 to 1."""
+    number = finite_number(value, field)
+    if not 0.0 <= number <= 1.0:
+        raise Invalid(field, "must lie between 0 and 1")
+    return number
+
+
 def read_object(value: object, field: str) -> Mapping[str, object]:
     """An object of JSON."""
     if not isinstance(value, dict):

@@ -15,7 +15,7 @@ def support(name: str, values: int, epsilon: float) -> np.ndarray:
     chosen = local(name, values, epsilon)
     if name in ("grr", "exp"):
         return np.eye(values, dtype=bool)
-    if name in ("oue", "sue"):
+    if name in ("oue", "sue", "rappor", "the"):
         return np.array(list(itertools.product((False, True), repeat=values))).T
     if name == "ss":
         size = chosen.extras()["subset_size"]

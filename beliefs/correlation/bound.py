@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.correlation.checked import require_delta, require_laws, require_level
 from beliefs.simplex import Vector
 
 Matrix = NDArray[np.float64]
@@ -79,6 +80,8 @@ def log_ratios(inside: Matrix, against: Matrix, epsilon: float) -> Matrix:
 
 def bound(conditional: Matrix, epsilon: float) -> Bound:
     """Algorithm 2 over all pairs of secrets and all sets of values."""
+    require_laws(conditional)
+    require_level(epsilon)
     if math.isinf(epsilon):
         return _saturated(conditional)
     values, size = conditional.shape
@@ -100,6 +103,7 @@ def saturation(conditional: Matrix) -> float:
 
 def tight_delta(conditional: Matrix, epsilon: float, delta: float, leak: float) -> float:
     """The smallest delta' for which every (epsilon, delta) mechanism leaves the secret (leak, delta')-private."""
+    require_delta(delta)
     if delta == 0.0 or math.isinf(epsilon):
         return 0.0
     if epsilon == 0.0:
@@ -110,6 +114,8 @@ def tight_delta(conditional: Matrix, epsilon: float, delta: float, leak: float) 
 
 def profile(conditional: Matrix, epsilon: float, delta: float, at: float) -> float:
     """The smallest delta' at the level `at` that holds for every (epsilon, delta) mechanism of the attribute."""
+    require_delta(delta)
+    require_level(at, "at")
     most = excess(conditional, at)
     if math.isinf(epsilon):
         return most

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from beliefs.correlation.bound import Matrix, log_ratios, roundings, upwards
+from beliefs.correlation.checked import require_laws
 from beliefs.simplex import Vector
 
 
@@ -18,6 +19,7 @@ class Frontier:
     """One attribute's law given a secret, ready for many epsilons."""
 
     def __init__(self, conditional: Matrix) -> None:
+        require_laws(conditional)
         self.size = conditional.shape[1]
         points = [curve(first, second) for first in conditional for second in conditional]
         against = np.concatenate([pair[0] for pair in points])

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.correlation.bound import LINEAR_UP_TO, Matrix, bound, roundings, sum_of, upwards
+from beliefs.correlation.checked import require_laws, require_level
 
 _LEAST = math.ulp(0.0)
 """Where laws differ, a leak that is lost in roundings is still none of 0: with this its roundings are added."""
@@ -18,6 +20,11 @@ _LEAST = math.ulp(0.0)
 
 def joint_leak(laws: Matrix, epsilons: Sequence[float]) -> float:
     """Exactly, when every neighbour goes through randomised response of its own epsilon; rounded up."""
+    for epsilon in epsilons:
+        require_level(epsilon, "epsilons")
+    require_laws(flat(laws))
+    if len(epsilons) != laws.ndim - 1:
+        raise Invalid("epsilons", f"are {len(epsilons)}, but there are {laws.ndim - 1} neighbours")
     most = sum_of(epsilons)
     if _alike(laws):
         return 0.0
@@ -29,6 +36,7 @@ def joint_leak(laws: Matrix, epsilons: Sequence[float]) -> float:
 
 def channels_leak(laws: Matrix, channels: Sequence[Matrix]) -> float:
     """Exactly, when every neighbour goes through a channel of its own; rounded up."""
+    require_laws(flat(laws))
     if _alike(laws) or all(_alike(channel) for channel in channels):
         return 0.0
     seen = laws
@@ -50,7 +58,12 @@ def in_total(own: float, leak: float) -> float:
 
 def group_bound(laws: Matrix, level: float) -> float:
     """What any mechanisms of these levels in sum lose at most: all neighbours count as one attribute."""
-    return min(level, bound(laws.reshape(laws.shape[0], -1), level).epsilon)
+    return min(level, bound(flat(laws), level).epsilon)
+
+
+def flat(laws: Matrix) -> Matrix:
+    """All neighbours as one attribute, whose values are their combinations."""
+    return laws.reshape(laws.shape[0], -1) if laws.size else np.zeros((0, 0))
 
 
 def _alike(rows: Matrix) -> bool:

@@ -12,21 +12,25 @@ from typing import NamedTuple
 import numpy as np
 
 from beliefs.correlation.bound import Matrix, bound, log_ratios, roundings, upwards
+from beliefs.correlation.checked import require_laws, require_level
 
-SINGLETONS, SIZED, ANY = "singletons", "sized", "any"
+SINGLETONS, SIZED, ANY, GROUPS = "singletons", "sized", "any", "groups"
 
 
 class Sets(NamedTuple):
-    """The sets that outputs stand for: single values, all of one size, or any."""
+    """The sets that outputs stand for: single values, all of one size, any, or those of a partition of the values."""
 
     family: str
     size: int = 1
+    groups: tuple[tuple[int, ...], ...] = ()
 
 
 def sets_leak(conditional: Matrix, sets: Sets, epsilon: float) -> float:
     """The loss through a mechanism of that level whose outputs stand for these sets; rounded up."""
     if sets.family == ANY:
         return bound(conditional, epsilon).epsilon
+    if sets.family == GROUPS:
+        return response_leak(_merged(conditional, sets.groups), epsilon)
     if sets.family == SINGLETONS or sets.size == 1:
         return response_leak(conditional, epsilon)
     return _sized_leak(conditional, sets.size, epsilon)
@@ -34,6 +38,8 @@ def sets_leak(conditional: Matrix, sets: Sets, epsilon: float) -> float:
 
 def response_leak(conditional: Matrix, epsilon: float) -> float:
     """Randomised response: of each value, the likeliest secret against the least likely one."""
+    require_laws(conditional)
+    require_level(epsilon)
     if math.isinf(epsilon):
         return bound(conditional, epsilon).epsilon
     highest, lowest = conditional.max(axis=0), conditional.min(axis=0)
@@ -69,6 +75,11 @@ def through(conditional: Matrix, channel: Matrix) -> Matrix:
 def level_of(channel: Matrix) -> float:
     """The epsilon of a channel by itself."""
     return channel_leak(np.eye(channel.shape[0]), channel)
+
+
+def _merged(conditional: Matrix, groups: tuple[tuple[int, ...], ...]) -> Matrix:
+    """The law of the groups; each is a sum from its first value on."""
+    return np.stack([np.add.accumulate(conditional[:, list(group)], axis=1)[:, -1] for group in groups], axis=1)
 
 
 def _sized_leak(conditional: Matrix, size: int, epsilon: float) -> float:

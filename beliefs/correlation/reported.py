@@ -67,6 +67,8 @@ def told_of(first: Matrix, second: Matrix) -> Told:
 
 def by_channel(channel: Matrix) -> Reading:
     """Of reports of which each output's chance is known: `channel[value, output]`, the feature 1 at the output."""
+    if len(channel) == 0:
+        raise Invalid("channel", "is empty; it needs a row for each value")
     laws = rows_of([probabilities(row, "channel") for row in channel])
     weights = _inverse(laws)
     squares = np.array([_product(weights.T * law, weights) for law in laws])

@@ -8,12 +8,13 @@ import numpy as np
 
 from beliefs.correlation.bound import Matrix, log_ratios, roundings, upwards
 from beliefs.correlation.frontier import curve
-from beliefs.correlation.robust_rows import room_of
+from beliefs.correlation.robust_rows import require_known, room_of
 from beliefs.simplex import Vector
 
 
 def hull_bound(conditional: Matrix, epsilon: float, radii: Vector) -> float:
     """At least `robust_bound`, and never above epsilon; rounded up."""
+    require_known(conditional, epsilon, radii)
     rows, columns = conditional.shape
     if rows == 1 or columns == 1 or epsilon == 0.0:
         return 0.0

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix, log_ratios, roundings, upwards
+from beliefs.correlation.checked import require_laws, require_level
 from beliefs.simplex import Vector
 
 COLUMNS_MAX = 16
@@ -17,12 +19,15 @@ COLUMNS_MAX = 16
 def radii_of(samples: Sequence[int], columns: int, failure: float) -> Vector:
     """Within which total variation the shares that were seen keep, but for `failure` over all rows together."""
     rows = len(samples)
+    if not 0.0 < failure < 1.0 or not all(seen > 0 for seen in samples):
+        raise Invalid("samples", "must be 1 or more each, and failure between 0 and 1")
     needed = columns * math.log(2.0) + math.log(rows / failure)
     return np.array([min(1.0, 0.5 * math.sqrt(2.0 * needed / seen) * (1.0 + 2.0**-40)) for seen in samples])
 
 
 def robust_bound(conditional: Matrix, epsilon: float, radii: Vector) -> float:
     """The largest bound over all laws within the radii; rounded up, and never above epsilon."""
+    require_known(conditional, epsilon, radii)
     rows, columns = conditional.shape
     if rows == 1 or columns == 1 or epsilon == 0.0:
         return 0.0
@@ -36,6 +41,15 @@ def robust_bound(conditional: Matrix, epsilon: float, radii: Vector) -> float:
         others = np.delete(low, first, axis=0).min(axis=0)
         most = max(most, float(log_ratios(high[first], others, epsilon).max()))
     return upwards(most, roundings(columns, epsilon), epsilon)
+
+
+def require_known(conditional: Matrix, epsilon: float, radii: Vector) -> None:
+    require_laws(conditional)
+    require_level(epsilon)
+    if radii.shape != conditional.shape[:1]:
+        raise Invalid("radii", f"are {radii.size}, but there are {conditional.shape[0]} rows")
+    if not bool(((radii >= 0.0) & (radii <= 1.0)).all()):
+        raise Invalid("radii", "must lie between 0 and 1")
 
 
 def room_of(radii: Vector, columns: int) -> Vector:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beliefs import json_text
+from beliefs.alphabet import Alphabet
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix, Places
 from beliefs.simplex import Vector
@@ -129,9 +131,21 @@ class JointTable:
         axes = [self.names.index(name) for name in names]
         return JointTable(tuple(names), tuple(self.labels[axis] for axis in axes), margin(self.weights, *axes))
 
+    def smoothed(self, added: float = 0.5) -> JointTable:
+        """As if each combination had been met by so much more: no chance is 0, and no loss without end."""
+        if not 0.0 < added < math.inf:
+            raise Invalid("added", "must be a number above 0")
+        return JointTable(self.names, self.labels, self.weights + added)
+
     def conditional(self, secret: str, other: str) -> Conditional:
         """P(other | secret)."""
         return conditional_of(self.reordered([secret, other]).weights)
+
+
+def labels_of(alphabet: Alphabet) -> tuple[str, ...]:
+    """The labels of a field's values: texts as they are, numbers and places as JSON writes them."""
+    values = (alphabet.value_at(index) for index in range(alphabet.size))
+    return tuple(value if isinstance(value, str) else json_text.canonical(value).decode() for value in values)
 
 
 def _require_labels(name: str, labels: tuple[str, ...], fields: Mapping[str, Sequence[str]]) -> None:

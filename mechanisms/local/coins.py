@@ -10,12 +10,15 @@ up. Permanent bits have a key of their own for each user and value, so that nobo
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
+import numpy as np
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from beliefs.checks import require
 from mechanisms.coins import KEY_BYTES, WORDS_PER_OFFSET, Coins, keystream
+from mechanisms.contract import Integers
 
 
 def field_key(key: bytes, field: str) -> bytes:
@@ -26,6 +29,22 @@ def permanent_coins(key: bytes, user: bytes, value: int, words: int) -> Coins:
     """The coins of one user's permanent bits for one value: one row."""
     derived = _derived(key, b"sottovoce permanent v1", user, struct.pack(">Q", value))
     return report_coins(derived, 0, 1, words)
+
+
+def memoised_coins(key: bytes, users: Sequence[bytes], values: Integers, first: int, words: int) -> Coins:
+    """Rows for reports from permanent bits: the first half follows from user and value, the other from the report.
+
+    However many reports a user makes of a value, wherever and after whatever restart: the permanent bits are the same.
+    """
+    fresh = report_coins(key, first, len(users), words // 2)
+    kept: dict[tuple[bytes, int], Coins] = {}
+    rows = np.empty((len(users), words), dtype=np.uint64)
+    rows[:, words // 2 :] = fresh
+    for place, owner in enumerate(zip(users, values.tolist(), strict=True)):
+        if owner not in kept:
+            kept[owner] = permanent_coins(key, *owner, words // 2)[0]
+        rows[place, : words // 2] = kept[owner]
+    return rows
 
 
 def report_coins(key: bytes, first: int, count: int, words: int) -> Coins:

@@ -52,7 +52,7 @@ class Drawn(Protocol):
 
     @property
     def level(self) -> float:
-        """The epsilon of these whole numbers, rounded up."""
+        """The epsilon of these whole numbers for one report, rounded up."""
         ...
 
     def draw(self, values: Integers, coins: Coins) -> Any:
@@ -60,7 +60,7 @@ class Drawn(Protocol):
         ...
 
     def counts(self, reports: Any) -> Integers | Floats:
-        """How many reports support each value; of noisy cells their sums."""
+        """How many reports support each value, or name each cell of top-k; of noisy cells their sums."""
         ...
 
     def estimate(self, counts: Floats, reports: int) -> Estimate:

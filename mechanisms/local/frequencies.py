@@ -17,6 +17,7 @@ from mechanisms.local.grr import DrawnResponse
 from mechanisms.local.hashing import DrawnHashing, HashReports
 from mechanisms.local.histogram import DrawnHistogram
 from mechanisms.local.registry import drawn
+from mechanisms.local.top_k import DrawnTop
 from mechanisms.local.wire import read, shape_of
 
 _BLOCK_CELLS, _BLOCK_MOST = 1 << 20, 1 << 12
@@ -24,7 +25,10 @@ _BLOCK_CELLS, _BLOCK_MOST = 1 << 20, 1 << 12
 
 
 class Frequencies(NamedTuple):
-    """Of each value of the field, in its order, among the people whose reports were counted."""
+    """Of each value of the field, in its order, among the people whose reports were counted.
+
+    Of top-k reports: of each named value, and behind them, as None, of all others together.
+    """
 
     values: tuple[object, ...]
     reports: int
@@ -55,7 +59,8 @@ class Tally:
         self.drawn, self.alphabet = found, alphabet
         self.shape = shape_of(found, alphabet)
         self.reports = 0
-        self.sums: Integers = np.zeros(found.values, dtype=np.int64)
+        self.values = _counted_values(found, alphabet)
+        self.sums: Integers = np.zeros(len(self.values), dtype=np.int64)
 
     def add(self, reports: Any) -> None:
         """Reports in the mechanism's own form, many at once."""
@@ -67,7 +72,7 @@ class Tally:
     def read(self, documents: Iterable[object]) -> None:
         """Reports as they stand on the wire; if one is refused, none of these is added."""
         # A value or a hash is one number whatever the field; counting hashes is a pass over all values for each block.
-        row = 1 if isinstance(self.drawn, DrawnResponse | DrawnHashing) else self.drawn.values
+        row = 1 if isinstance(self.drawn, DrawnResponse | DrawnHashing | DrawnTop) else self.drawn.values
         most = max(1, min(_BLOCK_MOST, _BLOCK_CELLS // row))
         whole, block, before = Tally(self.drawn, self.alphabet), [], 0
         for document in documents:
@@ -92,14 +97,22 @@ class Tally:
         found, counts = self.drawn, self.sums.astype(np.float64)
         if isinstance(found, DrawnHistogram):
             counts = found.put_right(self.sums, self.reports)
-        values = tuple(self.alphabet.value_at(index) for index in range(self.alphabet.size))
-        return Frequencies(values, self.reports, found.estimate(counts, self.reports))
+        return Frequencies(self.values, self.reports, found.estimate(counts, self.reports))
 
 
-def tally(mechanism: str, values: Alphabet | Sequence[str] | int, epsilon: float) -> Tally:
-    """An empty one; `values` are the field's in their order, or their number if they are 0, 1, 2 and so on."""
+def tally(mechanism: str, values: Alphabet | Sequence[str] | int, epsilon: float, **options: Any) -> Tally:
+    """An empty one; `values` are the field's in their order, or their number if they are 0, 1, 2 and so on.
+
+    `options` are the mechanism's own: `top` for top_k, `threshold` for the, and so on (registry.py).
+    """
     alphabet = _alphabet(values)
-    return Tally(drawn(mechanism, alphabet.size, epsilon), alphabet)
+    return Tally(drawn(mechanism, alphabet.size, epsilon, **options), alphabet)
+
+
+def _counted_values(found: Drawn, alphabet: Alphabet) -> tuple[object, ...]:
+    if isinstance(found, DrawnTop):
+        return (*(alphabet.value_at(index) for index in found.top), None)
+    return tuple(alphabet.value_at(index) for index in range(alphabet.size))
 
 
 def _alphabet(values: Alphabet | Sequence[str] | int) -> Alphabet:
@@ -108,9 +121,11 @@ def _alphabet(values: Alphabet | Sequence[str] | int) -> Alphabet:
     return Categories(values) if isinstance(values, Sequence) else values
 
 
-def estimate(reports: Any, mechanism: str, values: Alphabet | Sequence[str] | int, epsilon: float) -> Frequencies:
+def estimate(
+    reports: Any, mechanism: str, values: Alphabet | Sequence[str] | int, epsilon: float, **options: Any
+) -> Frequencies:
     """Of the mechanism's own arrays, or of any iterable of reports as they stand on the wire, in constant memory."""
-    found = tally(mechanism, values, epsilon)
+    found = tally(mechanism, values, epsilon, **options)
     if isinstance(reports, np.ndarray | HashReports):
         found.add(reports)
     else:

@@ -32,6 +32,10 @@ class LocalHashing:
     level: float
     hash_range: int
 
+    def __post_init__(self) -> None:
+        if self.hash_range < 2:
+            raise Invalid("hash_range", "must be 2 or more: with one hash reports tell nothing")
+
     @property
     def _log_weight(self) -> float:
         """ln of what all other hashes weigh beside the own one's 1."""
@@ -131,7 +135,9 @@ def hashed(values: Coins | np.uint64, factors: Coins, shifts: Coins, span: int) 
 
 
 def drawn_hashing(values: int, epsilon: float, hash_range: int) -> DrawnHashing:
-    if not 2 <= hash_range <= HASH_RANGE_MAX:
+    if hash_range < 2:
+        raise Invalid("hash_range", "must be 2 or more: with one hash reports tell nothing")
+    if hash_range > HASH_RANGE_MAX:
         raise Invalid("epsilon", f"needs a hash range of {hash_range}; functions with 2 to {HASH_RANGE_MAX} are drawn")
     require_drawable(values, epsilon)
     return DrawnHashing(values, drawn_response(hash_range, epsilon))

@@ -68,19 +68,44 @@ def she(values: int, epsilon: float) -> SummedHistogram:
     return SummedHistogram(values, epsilon)
 
 
-def the(values: int, epsilon: float, threshold: float) -> Unary:
+def the(values: int, epsilon: float, threshold: float | None = None) -> Unary:
     """The same cells, of which only is told whether each is above the threshold, from 1/2 to 1: one bit a value.
 
     The noise exceeds t > 0 with chance e^(-t epsilon/2)/2, so that the own cell stays below with
     e^(-(1 - threshold) epsilon/2)/2 and another one rises above with e^(-threshold epsilon/2)/2.
     """
+    threshold = _threshold(epsilon, threshold)
+    own, other = (1.0 - threshold) * epsilon / 2.0, threshold * epsilon / 2.0
+    log_off, log_q = -own - math.log(2.0), -other - math.log(2.0)
+    # ln p/q + ln (1 - q)/(1 - p), where 2p = 2 - e^-own and 2(1 - q) = 2 - e^-other: positive terms only.
+    level = own + other + math.log1p(-math.expm1(-own)) + math.log1p(-math.expm1(-other))
+    named = {"scale": 2.0 / epsilon if epsilon > 0.0 else math.inf, "threshold": threshold}
+    return Unary(values, -math.expm1(log_off), math.exp(log_q), min(epsilon, level), log_off, log_q, dict(named))
+
+
+def best_threshold(epsilon: float) -> float:
+    """The one of 33 with which estimates of rare values scatter least: q (1 - q)/(p - q)^2 is smallest there.
+
+    In decimals, so that every machine takes the same one.
+    """
+    with localcontext() as context:
+        context.prec = 40
+        half = Decimal(epsilon) / 2
+
+        def scatter(threshold: Decimal) -> Decimal:
+            off, q = (-(1 - threshold) * half).exp() / 2, (-threshold * half).exp() / 2
+            return q * (1 - q) / (1 - off - q) ** 2
+
+        tried = [Decimal(32 + step) / 64 for step in range(33)]
+        return float(min(tried, key=scatter)) if epsilon > 0.0 else 0.5
+
+
+def _threshold(epsilon: float, threshold: float | None) -> float:
+    if threshold is None:
+        return best_threshold(epsilon)
     if not 0.5 <= threshold <= 1.0:
         raise Invalid("threshold", "must lie between 1/2 and 1")
-    log_off = -(1.0 - threshold) * epsilon / 2.0 - math.log(2.0)
-    log_q = -threshold * epsilon / 2.0 - math.log(2.0)
-    p, q = -math.expm1(log_off), math.exp(log_q)
-    level = (math.log(p) - log_q) + (math.log1p(-q) - log_off)
-    return Unary(values, p, q, min(epsilon, level), log_off, log_q, {"scale": 2.0 / epsilon, "threshold": threshold})
+    return threshold
 
 
 @dataclass(frozen=True)
@@ -177,9 +202,10 @@ def _sums(row: tuple[int, ...]) -> Integers:
     return np.array(list(itertools.accumulate(row))[:-1], dtype=np.int64)
 
 
-def drawn_the(values: int, epsilon: float, threshold: float) -> DrawnBits:
+def drawn_the(values: int, epsilon: float, threshold: float | None = None) -> DrawnBits:
     """Chances of 1 are rounded down for the own bit and up for the others, which tells less."""
     require_drawable(values, epsilon)
-    above = 1 / (2 * ratio_for(epsilon, Fraction(threshold) / 2))
-    below = 1 / (2 * ratio_for(epsilon, (1 - Fraction(threshold)) / 2))
+    chosen = Fraction(_threshold(epsilon, threshold))
+    above = 1 / (2 * ratio_for(epsilon, chosen / 2))
+    below = 1 / (2 * ratio_for(epsilon, (1 - chosen) / 2))
     return DrawnBits(values, TOTAL - units_up(below), units_up(above))

@@ -69,12 +69,14 @@ class SubsetSelection:
         return np.array([[having if x in chosen else lacking for x in range(self.values)] for chosen in sets]).T
 
 
-def subset_selection(values: int, epsilon: float, size: int | None = None) -> SubsetSelection:
+def subset_selection(values: int, epsilon: float, subset_size: int | None = None) -> SubsetSelection:
     """Of the size values/(e^epsilon + 1), rounded down, at least 1, unless one is given."""
-    if size is None:
+    if subset_size is None:
         size = max(1, math.floor(values / (math.exp(epsilon) + 1.0))) if epsilon <= _DOUBLES_UP_TO else 1
-    elif not 1 <= size <= values - 1:
+    elif not 1 <= subset_size <= values - 1:
         raise Invalid("subset_size", f"must be 1 to {values - 1}, one less than the {values} values")
+    else:
+        size = subset_size
     return SubsetSelection(values, epsilon, size)
 
 
@@ -146,10 +148,10 @@ def uneven(values: int, size: int) -> Fraction:
     return Fraction(4 * values * size, TOTAL)
 
 
-def drawn_subset(values: int, epsilon: float, size: int | None = None) -> DrawnSubset:
+def drawn_subset(values: int, epsilon: float, subset_size: int | None = None) -> DrawnSubset:
     """The most telling whole number for which the level is at most epsilon."""
     require_drawable(values, epsilon)
-    chosen = subset_selection(values, epsilon, size).size
+    chosen = subset_selection(values, epsilon, subset_size).size
     weight = chosen * ratio_for(epsilon) / (1 + uneven(values, chosen))
     found = DrawnSubset(values, chosen, int(TOTAL * weight / (weight + values - chosen)))
     if found.level > epsilon:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
@@ -51,6 +52,10 @@ def units_up(share: Fraction) -> int:
 
 def bits_level(one: int, other: int) -> float:
     """The level of a unary encoding whose own bit is 1 in `one` and each other bit in `other` of TOTAL cases."""
+    if one == other:
+        return 0.0
+    if other == 0 or one == TOTAL:
+        return math.inf
     return log_up(max(Fraction(one * (TOTAL - other), other * (TOTAL - one)), Fraction(1)))
 
 

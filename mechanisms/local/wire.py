@@ -19,7 +19,10 @@ from mechanisms.local.contract import Drawn
 from mechanisms.local.grr import DrawnResponse
 from mechanisms.local.hashing import DrawnHashing, HashReports
 from mechanisms.local.histogram import DrawnHistogram
+from mechanisms.local.labels import Labels, TopLabels, require_array
+from mechanisms.local.rappor import DrawnRappor
 from mechanisms.local.subset import DrawnSubset
+from mechanisms.local.top_k import DrawnTop
 from mechanisms.local.unary import DrawnBits
 
 VERSION = 1
@@ -45,35 +48,13 @@ class Shape(Protocol):
 
 
 @dataclass(frozen=True)
-class Labels:
-    """One of the field's values, as itself."""
-
-    alphabet: Alphabet
-
-    def check(self, reports: Integers) -> None:
-        _require_array(reports, "values", None, 0, self.alphabet.size - 1)
-
-    def documents(self, reports: Integers) -> list[object]:
-        return [self.alphabet.value_at(index) for index in reports.tolist()]
-
-    def row(self, document: object) -> int:
-        index = self.alphabet.released_index(document)
-        if index is None:
-            raise Invalid("report", f"must be one of the {self.alphabet.size} values, found {kind_of(document)}")
-        return index
-
-    def stack(self, rows: Sequence[int]) -> Integers:
-        return np.array(rows, dtype=np.int64)
-
-
-@dataclass(frozen=True)
 class Bits:
     """One bit for each value, packed."""
 
     length: int
 
     def check(self, reports: Integers) -> None:
-        _require_array(reports, "bits", self.length, 0, 1)
+        require_array(reports, "bits", self.length, 0, 1)
 
     def documents(self, reports: Integers) -> list[object]:
         packed = np.packbits(reports.astype(np.uint8), axis=1)
@@ -106,7 +87,7 @@ class Hashes:
         words = (reports.factors, reports.shifts)
         if any(each.dtype != np.uint64 or each.shape != reports.hashes.shape for each in words):
             raise Invalid("reports", "must have two unsigned words of 64 bits for each hash")
-        _require_array(reports.hashes, "hashes", None, 0, self.span - 1)
+        require_array(reports.hashes, "hashes", None, 0, self.span - 1)
 
     def documents(self, reports: HashReports) -> list[object]:
         columns = (reports.factors.tolist(), reports.shifts.tolist(), reports.hashes.tolist())
@@ -132,7 +113,7 @@ class Subsets:
     size: int
 
     def check(self, reports: Integers) -> None:
-        _require_array(reports, "sets", self.values, 0, 1)
+        require_array(reports, "sets", self.values, 0, 1)
         if (reports.sum(axis=1) != self.size).any():
             raise Invalid("reports", f"must hold {self.size} values in each set")
 
@@ -163,7 +144,7 @@ class Cells:
     last: int
 
     def check(self, reports: Integers) -> None:
-        _require_array(reports, "cells", self.values, self.first, self.last)
+        require_array(reports, "cells", self.values, self.first, self.last)
 
     def documents(self, reports: Integers) -> list[object]:
         return [_document(per_unit=self.per_unit, cells=row) for row in reports.tolist()]
@@ -183,7 +164,9 @@ def shape_of(found: Drawn, alphabet: Alphabet) -> Shape:
         raise Invalid("values", f"are {alphabet.size}, but the mechanism was made for {found.values}")
     if isinstance(found, DrawnResponse):
         return Labels(alphabet)
-    if isinstance(found, DrawnBits):
+    if isinstance(found, DrawnTop):
+        return TopLabels(alphabet, found.top)
+    if isinstance(found, DrawnBits | DrawnRappor):
         return Bits(found.values)
     if isinstance(found, DrawnHashing):
         return Hashes(found.response.values)
@@ -254,16 +237,3 @@ def _unpacked(text: object) -> bytes:
     if b64encode(data).decode() != text:
         raise Invalid("bits", "must be base64 with all padding, and zeros in what the last sign does not need")
     return data
-
-
-def _require_array(reports: object, what: str, width: int | None, low: int, high: int) -> None:
-    shape = "a list" if width is None else f"rows of {width}"
-    wrong = Invalid("reports", f"must be {shape} of whole numbers, {what} of {low} to {high}")
-    if not isinstance(reports, np.ndarray) or reports.dtype.kind not in "iu":
-        raise wrong
-    if not np.can_cast(reports.dtype, np.int64):
-        raise Invalid("reports", "must be of a type whose numbers all fit into int64")
-    if reports.ndim != (1 if width is None else 2) or (width is not None and reports.shape[1] != width):
-        raise wrong
-    if bool(((reports < low) | (reports > high)).any()):
-        raise wrong

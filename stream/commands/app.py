@@ -99,11 +99,12 @@ def fit(
     sample: fit_options.Sample = None,
     private_epsilon: fit_options.PrivateEpsilon = None,
     contribution: fit_options.Contribution = 32,
+    joint: fit_options.Joint = None,
     html: fit_options.Html = None,
     replace: fit_options.Replace = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a model from data, and say how good it is."""
+    """Learn a model from data, or a joint table of several fields, and say how good it is."""
     options = dict(locals())
     from stream.commands.fit import fit_command
 

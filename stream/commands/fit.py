@@ -1,4 +1,5 @@
-"""`sottovoce fit [CONFIG] --from DATA --out MODEL`: a model from data; with `--released`, from releases alone.
+"""`sottovoce fit [CONFIG] --from DATA --out MODEL`: a model from data; with `--released`, from releases alone; with
+`--joint A,B`, a joint table of several fields.
 
 Exit status 0 when the model is written, 2 when there is none that could be.
 """
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from stream.commands.report import errors_told, say, say_json
 from stream.errors import CannotFit
-from stream.fitting.asked import Asked, task_of
+from stream.fitting.asked import Asked, cannot, task_of
 from stream.fitting.progress import Progress
 from stream.names import EXIT_DONE
 from stream.settings.load import load_settings
@@ -30,7 +31,15 @@ class Answer(NamedTuple):
 
 
 def fit_command(
-    *, config: Path | None, out: Path, html: Path | None, replace: bool, as_json: bool, released: bool, **options: Any
+    *,
+    config: Path | None,
+    out: Path,
+    html: Path | None,
+    replace: bool,
+    as_json: bool,
+    released: bool,
+    joint: str | None = None,
+    **options: Any,
 ) -> int:
     """Learn a model, write it, and say how good it is. `options` are those of `Asked`."""
     asked = Asked(**options)
@@ -40,7 +49,11 @@ def fit_command(
             if file is not None:
                 _require_free(file, replace=replace)
         way = _from_data if asked.private_epsilon is None else _from_noisy_counts
-        answer = (_from_releases if released else way)(config, asked, out)
+        if joint is not None:
+            _refuse_beside_joint(released, html)
+            answer = _joint_table(joint, config, asked, out)
+        else:
+            answer = (_from_releases if released else way)(config, asked, out)
         _write(out, answer.data)
         if html is not None:
             _write(html, answer.page.encode())
@@ -111,6 +124,24 @@ def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:
         fitted = fit_released(settings, model, topic, progress)
     facts = released_figures(fitted)
     return Answer(fitted.data, facts, write_released(facts, _written_to(out)), released_page(fitted, facts))
+
+
+def _refuse_beside_joint(released: bool, html: Path | None) -> None:
+    for option, given in (("--released", released), ("--html", html is not None)):
+        if given:
+            raise cannot(option, "--joint counts a table of several fields, and has no such thing", "leave it away")
+
+
+def _joint_table(joint: str, config: Path | None, asked: Asked, out: Path) -> Answer:
+    from stream.fitting.joint import fit_joint
+    from stream.fitting.joint_asked import joint_task_of
+    from stream.fitting.joint_report import joint_figures, write_joint
+
+    task = joint_task_of(joint, asked, None if config is None else load_settings(config))
+    with _progress() as progress:
+        fitted = fit_joint(task, progress)
+    facts = joint_figures(fitted)
+    return Answer(fitted.data, facts, write_joint(facts, _written_to(out)), "")
 
 
 @contextmanager

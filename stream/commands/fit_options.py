@@ -43,6 +43,9 @@ PrivateEpsilon = Annotated[
     str | None, _option("--private-epsilon", words="Learn from noisy counts; the most they tell about a user.")
 ]
 Contribution = Annotated[int, _option("--contribution", words="Of each user so many events count then.", least=2)]
+Joint = Annotated[
+    str | None, _option("--joint", metavar="A,B", words="Count how these fields come together, into a joint table.")
+]
 Html = Annotated[Path | None, _option("--html", words="A page with pictures to write.")]
 Released = Annotated[bool, typer.Option("--released", help="Learn from what the pipeline has released, alone.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there.")]

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.benchmarks import scores
 from beliefs.correlation.bound import Matrix, bound, profile, rows_of, saturation, sum_of, tight_delta
 from beliefs.correlation.calibration import ExactMeter, GroupMeter, Meter, equal_budgets
 from beliefs.correlation.joint import channels_leak, group_bound, in_total, joint_leak
-from beliefs.correlation.outputs import channel_leak, level_of, repeated_leak, response_leak, sets_leak
+from beliefs.correlation.outputs import GROUPS, SINGLETONS, Sets, channel_leak, level_of, response_leak, sets_leak
+from beliefs.correlation.robust_hull import hull_bound
 from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
 from beliefs.correlation.tables import conditional_of, correlation_of, given
 from beliefs.simplex import Vector
-from mechanisms.local.registry import local
-from mechanisms.local.subset import subset_selection
+from stream.compute.local import chosen
 from stream.compute.sequence import Result
 
-ANY, GRR, SS = "any", "grr", "ss"
+ANY, GRR = "any", "grr"
 OUTPUTS_MAX = 1 << 24
+"""Beyond so many outputs of all channels together the bound of their levels stands in for the exact joint leak."""
 
 
 def correlation(counts: Matrix) -> Result:
@@ -60,22 +64,21 @@ def through_channel(conditional: Sequence[Vector], channel: Sequence[Vector]) ->
     return {"epsilon": channel_leak(rows_of(conditional), rows_of(channel))}
 
 
-def mechanism_leak(
-    conditional: Sequence[Vector], mechanism: str, epsilon: float, subset_size: int | None = None
-) -> Result:
+def mechanism_leak(mechanism: str, conditional: Sequence[Vector], **options: Any) -> Result:
     """The exact leak over the outputs that a mechanism really has."""
-    chosen = local(mechanism, conditional[0].size, epsilon)
-    if subset_size is not None:
-        if mechanism != SS:
-            raise Invalid("subset_size", f"belongs to the mechanism {SS} only")
-        chosen = subset_selection(conditional[0].size, epsilon, subset_size)
-    return {"epsilon": sets_leak(rows_of(conditional), chosen.worst_sets(), chosen.level)}
+    found = chosen(mechanism, conditional[0].size, **options)
+    return {"epsilon": sets_leak(rows_of(conditional), found.worst_sets(), found.level)}
 
 
-def attacked(conditional: Sequence[Vector], mechanism: str, epsilon: float) -> Result:
-    """What a guess of the value leaks, which is less than the report that it was guessed from."""
-    guess = local(mechanism, conditional[0].size, epsilon).guess()
-    return {"epsilon": response_leak(rows_of(conditional), guess.effective), **guess._asdict()}
+def attacked(mechanism: str, conditional: Sequence[Vector], **options: Any) -> Result:
+    """What a guess of the value leaks, which is at most what the report leaks that it was guessed from.
+
+    A guess names a value; of top-k reports it names a cell, and loses nothing of the report.
+    """
+    found = chosen(mechanism, conditional[0].size, **options)
+    guess, sets = found.guess(), found.worst_sets()
+    seen = Sets(SINGLETONS) if sets.family != GROUPS else sets
+    return {"epsilon": sets_leak(rows_of(conditional), seen, guess.effective), **guess._asdict()}
 
 
 def joint(
@@ -86,22 +89,42 @@ def joint(
 ) -> Result:
     """The exact leak of axis 0 through all other axes together, and the bound for any mechanisms of these levels."""
     laws = _secret_and_neighbours(counts)
+    is_exact = True
     if epsilons is not None:
         _require_one_each(counts, epsilons.size, "epsilons")
         leak, level = joint_leak(laws, epsilons.tolist()), sum_of(epsilons.tolist())
     else:
         assert channels is not None
         matrices = _channels_of(counts, channels)
-        leak, level = channels_leak(laws, matrices), sum_of([level_of(each) for each in matrices])
+        level = sum_of([level_of(each) for each in matrices])
+        is_exact = math.prod(each.shape[1] for each in matrices) * laws.shape[0] <= OUTPUTS_MAX
+        leak = channels_leak(laws, matrices) if is_exact else math.inf
     bounded = group_bound(laws, level)
-    total = None if own_epsilon is None else in_total(own_epsilon, leak)
-    return {"epsilon": min(leak, bounded), "bound": bounded, "total": total}
+    told = min(leak, bounded)
+    return {
+        "epsilon": told,
+        "bound": bounded,
+        "total": None if own_epsilon is None else in_total(own_epsilon, told),
+        "exact": is_exact,
+        "dropped": _empty(counts, 0),
+    }
 
 
-def repeated(conditional: Sequence[Vector], epsilon: float, times: int) -> Result:
-    """The same value reported several times."""
+def repeated(
+    conditional: Sequence[Vector],
+    epsilon: float | None = None,
+    times: int | None = None,
+    epsilons: Vector | None = None,
+) -> Result:
+    """The same value reported several times: what one report of all budgets together tells."""
     laws = rows_of(conditional)
-    return {"epsilon": repeated_leak(laws, epsilon, times), "bound": bound(laws, times * epsilon).epsilon}
+    if epsilons is not None:
+        level = sum_of(epsilons.tolist())
+    else:
+        assert epsilon is not None
+        assert times is not None
+        level = times * epsilon
+    return {"epsilon": response_leak(laws, level), "bound": bound(laws, level).epsilon}
 
 
 def calibrate(counts: Matrix, mechanism: str, total: float) -> Result:
@@ -109,7 +132,7 @@ def calibrate(counts: Matrix, mechanism: str, total: float) -> Result:
     if mechanism not in (ANY, GRR):
         raise Invalid("mechanism", f"is not known here; there are {ANY}, {GRR}")
     meter: Meter = ExactMeter(counts) if mechanism == GRR else GroupMeter.of_table(counts)
-    return {"epsilon": equal_budgets(meter, total)}
+    return {"epsilon": equal_budgets(meter, total), "dropped": [_empty(counts, axis) for axis in range(counts.ndim)]}
 
 
 def robust(
@@ -120,17 +143,38 @@ def robust(
     failure: float = 0.0,
 ) -> Result:
     """The bound over all laws within a total variation of each row."""
-    laws = rows_of(conditional)
-    if laws.shape[1] > COLUMNS_MAX:
-        raise Invalid(
-            "conditional", f"has {laws.shape[1]} columns; all their sets are listed, of at most {COLUMNS_MAX}"
-        )
+    columns = conditional[0].size
+    if columns > COLUMNS_MAX:
+        why = f"all their sets are listed, of at most {COLUMNS_MAX}; cpl.robust_hull bounds any number"
+        raise Invalid("conditional", f"has {columns} columns; {why}")
+    return _within_radii(robust_bound, rows_of(conditional), epsilon, radii, samples, failure)
+
+
+def robust_hull(
+    conditional: Sequence[Vector],
+    epsilon: float,
+    radii: Vector | None = None,
+    samples: Sequence[int] | None = None,
+    failure: float = 0.0,
+) -> Result:
+    """The same for any number of columns, and never below it."""
+    return _within_radii(hull_bound, rows_of(conditional), epsilon, radii, samples, failure)
+
+
+def _within_radii(
+    bound_of_rows: Callable[[Matrix, float, Vector], float],
+    laws: Matrix,
+    epsilon: float,
+    radii: Vector | None,
+    samples: Sequence[int] | None,
+    failure: float,
+) -> Result:
     if radii is None:
         assert samples is not None
         _require_for_each_row(laws, len(samples), "samples")
         radii = radii_of(samples, laws.shape[1], failure)
     _require_for_each_row(laws, radii.size, "radii")
-    return {"epsilon": robust_bound(laws, epsilon, radii), "radii": radii.tolist()}
+    return {"epsilon": bound_of_rows(laws, epsilon, radii), "radii": radii.tolist()}
 
 
 def benchmark(reference: Vector, estimate: Vector, epsilon: float) -> Result:
@@ -151,6 +195,12 @@ def _secret_and_neighbours(counts: Matrix) -> Matrix:
     return given(counts, 0)
 
 
+def _empty(counts: Matrix, axis: int) -> list[int]:
+    """Places of an attribute that never occur; they are left out."""
+    others = tuple(other for other in range(counts.ndim) if other != axis)
+    return [int(place) for place in np.flatnonzero(~np.any(counts, axis=others))]
+
+
 def _require_one_each(counts: Matrix, entries: int, field: str) -> None:
     if entries != counts.ndim - 1:
         raise Invalid(field, f"has {entries} entries, but counts has {counts.ndim - 1} axes besides the secret's")
@@ -160,8 +210,6 @@ def _channels_of(counts: Matrix, channels: Sequence[Sequence[Vector]]) -> list[M
     _require_one_each(counts, len(channels), "channels")
     for axis, channel in enumerate(channels, 1):
         require_rows(channel, counts.shape[axis], "channels", f"axis {axis} of counts is that long")
-    if math.prod(channel[0].size for channel in channels) * counts.shape[0] > OUTPUTS_MAX:
-        raise Invalid("channels", f"have more than {OUTPUTS_MAX} outputs together; use the bound of their levels")
     return [rows_of(channel) for channel in channels]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stream.compute import correlated, correlated_published
+from stream.compute import correlated, correlated_published, sampled
 from stream.compute.computation import Choice, Computation
 from stream.compute.inputs import (
     Input,
@@ -12,16 +12,20 @@ from stream.compute.inputs import (
     channel,
     channels,
     count,
+    indices,
+    key,
     level,
     list_of_counts,
     list_of_nats,
     list_of_shares,
     nats,
     nested,
+    pair_or_more,
     positive,
     strict_share,
     text,
 )
+from stream.compute.ldp_names import by_mechanism
 
 CONDITIONAL = Input("conditional", channel)
 CHANNEL = Input("channel", channel)
@@ -29,6 +33,13 @@ COUNTS = Input("counts", nested)
 EPSILON = Input("epsilon", nats)
 MECHANISM = Input("mechanism", text)
 TOTAL = Input("total", positive)
+
+RADII = (
+    Input("radii", list_of_shares, needed=False),
+    Input("samples", list_of_counts, needed=False),
+    Input("failure", strict_share, needed=False),
+)
+RADII_OR_SAMPLES = (("radii",), ("samples", "failure"))
 
 CPL: Mapping[str, Computation | Choice] = {
     "cpl.correlation": Computation(correlated.correlation, (COUNTS,)),
@@ -43,10 +54,8 @@ CPL: Mapping[str, Computation | Choice] = {
     ),
     "cpl.saturation": Computation(correlated.saturation_of, (CONDITIONAL,)),
     "cpl.channel": Computation(correlated.through_channel, (CONDITIONAL, CHANNEL)),
-    "cpl.mechanism": Computation(
-        correlated.mechanism_leak, (CONDITIONAL, MECHANISM, EPSILON, Input("subset_size", count, needed=False))
-    ),
-    "cpl.attacked": Computation(correlated.attacked, (CONDITIONAL, MECHANISM, EPSILON)),
+    "cpl.mechanism": by_mechanism(correlated.mechanism_leak, CONDITIONAL),
+    "cpl.attacked": by_mechanism(correlated.attacked, CONDITIONAL),
     "cpl.joint": Computation(
         correlated.joint,
         (
@@ -57,18 +66,32 @@ CPL: Mapping[str, Computation | Choice] = {
         ),
         exactly_one_of=(("epsilons",), ("channels",)),
     ),
-    "cpl.repeated": Computation(correlated.repeated, (CONDITIONAL, EPSILON, Input("times", count))),
-    "cpl.calibrate": Computation(correlated.calibrate, (COUNTS, MECHANISM, TOTAL)),
-    "cpl.robust": Computation(
-        correlated.robust,
+    "cpl.repeated": Computation(
+        correlated.repeated,
         (
             CONDITIONAL,
-            EPSILON,
-            Input("radii", list_of_shares, needed=False),
-            Input("samples", list_of_counts, needed=False),
-            Input("failure", strict_share, needed=False),
+            Input("epsilon", nats, needed=False),
+            Input("times", count, needed=False),
+            Input("epsilons", list_of_nats, needed=False),
         ),
-        exactly_one_of=(("radii",), ("samples", "failure")),
+        exactly_one_of=(("epsilon", "times"), ("epsilons",)),
+    ),
+    "cpl.calibrate": Computation(correlated.calibrate, (COUNTS, MECHANISM, TOTAL)),
+    "cpl.robust": Computation(correlated.robust, (CONDITIONAL, EPSILON, *RADII), exactly_one_of=RADII_OR_SAMPLES),
+    "cpl.robust_hull": Computation(
+        correlated.robust_hull, (CONDITIONAL, EPSILON, *RADII), exactly_one_of=RADII_OR_SAMPLES
+    ),
+    "cpl.sampled": Computation(
+        sampled.sampled,
+        (
+            Input("secrets", indices),
+            Input("neighbours", indices),
+            Input("epsilon", positive),
+            Input("values", pair_or_more),
+            Input("key", key),
+            Input("copies", count, needed=False),
+            Input("shuffles", count, needed=False),
+        ),
     ),
     "cpl.benchmark": Computation(
         correlated.benchmark,

@@ -12,12 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beliefs import checks
 from beliefs.checks import Invalid, finite_number, kind_of
+from beliefs.correlation.checked import TRANSPOSED
+from beliefs.correlation.nested import nested_entries
 from beliefs.simplex import Vector, probabilities
 
 Reader = Callable[[object, str], object]
 
-AXES_MAX = 32
+share = checks.share
+
+CELLS_MAX = 1 << 24
+"""Of a table."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,10 @@ def channel(value: object, field: str) -> list[Vector]:
         raise Invalid(field, f"must be a list of rows, found {kind_of(value)}")
     if not value:
         raise Invalid(field, "is empty; a channel needs at least one row")
-    rows = [_row(row, index, field) for index, row in enumerate(value)]
+    try:
+        rows = [_row(row, index, field) for index, row in enumerate(value)]
+    except Invalid as problem:
+        raise Invalid(field, problem.reason + _turned(value)) from None
     for index, row in enumerate(rows):
         if row.size != rows[0].size:
             raise Invalid(field, f"is ragged: row {index} has {row.size} entries, row 0 has {rows[0].size}")
@@ -55,14 +64,6 @@ def nats(value: object, field: str) -> float:
     return number
 
 
-def share(value: object, field: str) -> float:
-    """A number from 0 to 1."""
-    number = finite_number(value, field)
-    if not 0 <= number <= 1:
-        raise Invalid(field, "must lie between 0 and 1")
-    return number
-
-
 def strict_share(value: object, field: str) -> float:
     """A number between 0 and 1, neither of them."""
     number = share(value, field)
@@ -72,26 +73,26 @@ def strict_share(value: object, field: str) -> float:
 
 
 def list_of_nats(value: object, field: str) -> Vector:
-    return np.array([nats(each, field) for each in _listed(value, field)])
+    return np.array([nats(each, field) for each in listed(value, field)])
 
 
 def numbers(value: object, field: str) -> Vector:
     """Finite numbers of either sign."""
-    return np.array([finite_number(each, field) for each in _listed(value, field)])
+    return np.array([finite_number(each, field) for each in listed(value, field)])
 
 
 def likelihoods(value: object, field: str) -> list[Vector]:
     """For each release a list: how likely it was for each value."""
-    return [np.array([share(each, field) for each in _listed(row, field)]) for row in _listed(value, field)]
+    return [np.array([share(each, field) for each in listed(row, field)]) for row in listed(value, field)]
 
 
 def indices(value: object, field: str) -> list[int]:
-    return [whole_number(each, field) for each in _listed(value, field)]
+    return [whole_number(each, field) for each in listed(value, field)]
 
 
 def table(value: object, field: str) -> list[Vector]:
     """Rows of one length, of finite numbers that are 0 or more."""
-    rows = [np.array([_not_negative(each, field) for each in _listed(row, field)]) for row in _listed(value, field)]
+    rows = [np.array([_not_negative(each, field) for each in listed(row, field)]) for row in listed(value, field)]
     if any(row.size != rows[0].size for row in rows):
         raise Invalid(field, "is ragged: its rows have different lengths")
     return rows
@@ -164,51 +165,31 @@ def below_one(value: object, field: str) -> float:
 
 
 def list_of_shares(value: object, field: str) -> Vector:
-    return np.array([share(each, field) for each in _listed(value, field)])
+    return np.array([share(each, field) for each in listed(value, field)])
 
 
 def list_of_counts(value: object, field: str) -> list[int]:
-    return [count(each, field) for each in _listed(value, field)]
+    return [count(each, field) for each in listed(value, field)]
 
 
 def channels(value: object, field: str) -> list[list[Vector]]:
     """Several channels, one for each neighbour."""
-    return [channel(each, field) for each in _listed(value, field)]
+    return [channel(each, field) for each in listed(value, field)]
 
 
 def nested(value: object, field: str) -> Vector:
     """A table with one axis for each attribute: weights that are 0 or more, with a positive total."""
-    entries: list[float] = []
-    shape = _shape(value, field)
-    if len(shape) > AXES_MAX:
-        raise Invalid(field, f"has {len(shape)} axes, more than {AXES_MAX}")
-    _collect(value, shape, field, entries)
-    if not any(entries):
+    try:
+        entries = nested_entries(value, field, _not_negative, CELLS_MAX)
+    except Invalid as problem:
+        raise Invalid(field, f"{problem.field.removeprefix(field)} {problem.reason}".lstrip()) from None
+    if not entries.any():
         raise Invalid(field, "is 0 everywhere; a table needs a positive total")
-    return np.array(entries).reshape(shape)
+    return entries
 
 
-def _shape(value: object, field: str) -> tuple[int, ...]:
-    """The lengths along the first entries; `_collect` compares all others with them."""
-    return (len(_listed(value, field)), *_inner(value, field))
-
-
-def _inner(value: object, field: str) -> tuple[int, ...]:
-    first = _listed(value, field)[0]
-    return _shape(first, field) if isinstance(first, list) else ()
-
-
-def _collect(value: object, shape: tuple[int, ...], field: str, entries: list[float]) -> None:
-    if not shape:
-        entries.append(_not_negative(value, field))
-        return
-    if not isinstance(value, list) or len(value) != shape[0]:
-        raise Invalid(field, "is ragged: lists at one depth have different lengths")
-    for each in value:
-        _collect(each, shape[1:], field, entries)
-
-
-def _listed(value: object, field: str) -> list[object]:
+def listed(value: object, field: str) -> list[object]:
+    """A list with at least one entry, whatever these are."""
     if not isinstance(value, list):
         raise Invalid(field, f"must be a list, found {kind_of(value)}")
     if not value:
@@ -221,6 +202,16 @@ def _not_negative(value: object, field: str) -> float:
     if number < 0:
         raise Invalid(field, "holds a negative number")
     return number
+
+
+def _turned(rows: list[object]) -> str:
+    """A hint, where it is clear that the rows should be columns."""
+    try:
+        for column in zip(*rows, strict=True):
+            probabilities(column, "")
+    except (Invalid, TypeError, ValueError):
+        return ""
+    return TRANSPOSED
 
 
 def _row(value: object, index: int, field: str) -> Vector:

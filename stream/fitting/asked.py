@@ -51,21 +51,21 @@ class Asked:
 
 def task_of(asked: Asked, settings: Settings | None) -> Task:
     if asked.source is None:
-        raise _asked("--from", "nothing says what to learn from", "name a file, or topic; or learn from --released")
+        raise cannot("--from", "nothing says what to learn from", "name a file, or topic; or learn from --released")
     _refuse_together(asked)
     topic = topic_of(asked.source, settings)
     if asked.file_format not in (None, *FORMATS):
-        raise _asked("--format", "it is not known", f"write one of {', '.join(FORMATS)}")
+        raise cannot("--format", "it is not known", f"write one of {', '.join(FORMATS)}")
     if not 0.0 < asked.failure < 1.0:
-        raise _asked("--failure", "it is no probability between 0 and 1", "write for example 0.05")
+        raise cannot("--failure", "it is no probability between 0 and 1", "write for example 0.05")
     if topic is not None and asked.file_format is not None:
-        raise _asked("--format", "a topic holds JSON records, and no file", "leave it away")
+        raise cannot("--format", "a topic holds JSON records, and no file", "leave it away")
     record = _record(asked, settings, from_topic=topic is not None)
     _refuse_overlaps(record)
     alphabet = _alphabet(asked)
     step = _step(asked, settings)
     if step is not None and topic is None and record.event_time.path is None:
-        raise _asked("--step", "the records of a file have no time of their own", "name the field: --time $.time")
+        raise cannot("--step", "the records of a file have no time of their own", "name the field: --time $.time")
     if topic is not None and settings is not None:
         from stream.fitting.topic import topic_source
 
@@ -85,7 +85,7 @@ def task_of(asked: Asked, settings: Settings | None) -> Task:
         failure=asked.failure,
         step=step,
         epsilon=1.0 if settings is None else settings.mechanism.epsilon,
-        sample=_sample(asked, protected=settings is not None and topic == settings.kafka.raw_topic),
+        sample=sample_of(asked, protected=settings is not None and topic == settings.kafka.raw_topic),
     )
 
 
@@ -93,14 +93,14 @@ def _refuse_together(asked: Asked) -> None:
     """Options that would be passed over in silence."""
     plain, private = Asked(), asked.private_epsilon is not None
     if asked.order is not None and asked.most_order != plain.most_order:
-        raise _asked("--most-order", "--order says which one is learnt, so none is chosen", "keep one of them")
+        raise cannot("--most-order", "--order says which one is learnt, so none is chosen", "keep one of them")
     if not private and asked.contribution != plain.contribution:
         why = "every event counts, unless noise is put onto the counts"
-        raise _asked("--contribution", why, "leave it away, or add --private-epsilon")
+        raise cannot("--contribution", why, "leave it away, or add --private-epsilon")
     if private and (asked.least, asked.most_order) != (plain.least, plain.most_order):
-        raise _asked("--private-epsilon", "--least and --most-order choose by true counts", "leave these two away")
+        raise cannot("--private-epsilon", "--least and --most-order choose by true counts", "leave these two away")
     if private and asked.sample is not None:
-        raise _asked("--sample", "a model from noisy counts says itself what it tells of its users", "leave it away")
+        raise cannot("--sample", "a model from noisy counts says itself what it tells of its users", "leave it away")
 
 
 def _refuse_overlaps(record: RecordSettings) -> None:
@@ -112,7 +112,7 @@ def _refuse_overlaps(record: RecordSettings) -> None:
         (value, time, "--value and --time"),
     ):
         if one is not None and other is not None and (one.overlaps(other) or one.shape_conflict(other)):
-            raise _asked(options, "they name one field, or a field inside the other", "name two different fields")
+            raise cannot(options, "they name one field, or a field inside the other", "name two different fields")
 
 
 def topic_of(source: str, settings: Settings | None) -> str | None:
@@ -120,7 +120,7 @@ def topic_of(source: str, settings: Settings | None) -> str | None:
     if source != TOPIC and not source.startswith(f"{TOPIC}:"):
         return None
     if settings is None:
-        raise _asked(
+        raise cannot(
             "--from", "a topic needs brokers", "give the settings file first: sottovoce fit sottovoce.yaml ..."
         )
     return source[len(TOPIC) + 1 :] or settings.kafka.raw_topic
@@ -131,45 +131,45 @@ def _record(asked: Asked, settings: Settings | None, *, from_topic: bool) -> Rec
     given = None if settings is None else settings.record
     user = UserSettings() if given is None else given.user
     if asked.user is not None:
-        user = UserSettings(path=_path(asked.user, "--user"), partitioned_by_user=True)
+        user = UserSettings(path=field_path(asked.user, "--user"), partitioned_by_user=True)
     elif user.path is None and not from_topic:
-        raise _asked("--user", "the records of a file have no key that names the user", "name the field: --user $.user")
+        raise cannot("--user", "the records of a file have no key that names the user", "name the field: --user $.user")
     elif user.and_key and not from_topic:
         user = UserSettings(path=user.path, partitioned_by_user=True)
     time = EventTimeSettings() if given is None else given.event_time
     if asked.time is None and asked.time_unit != "ms":
-        raise _asked("--time-unit", "it says how the field of --time is written, and none is named", "add --time FIELD")
+        raise cannot("--time-unit", "it says how the field of --time is written, and none is named", "add --time FIELD")
     if asked.time is not None:
         if asked.time_unit not in ("ms", "s", "iso8601"):
-            raise _asked("--time-unit", "it is none of ms, s and iso8601", "write how the field is written")
-        time = EventTimeSettings.model_validate({"path": _path(asked.time, "--time"), "unit": asked.time_unit})
+            raise cannot("--time-unit", "it is none of ms, s and iso8601", "write how the field is written")
+        time = EventTimeSettings.model_validate({"path": field_path(asked.time, "--time"), "unit": asked.time_unit})
     if asked.value is not None:
-        protect = ProtectSettings(path=_path(asked.value, "--value"))
+        protect = ProtectSettings(path=field_path(asked.value, "--value"))
     elif given is not None:
         protect = ProtectSettings(path=given.protect.path)
     else:
-        raise _asked("--value", "nothing says which field is to be learnt", "name it: --value $.activity")
+        raise cannot("--value", "nothing says which field is to be learnt", "name it: --value $.activity")
     public = () if given is None else given.public
     most = _MOST_BYTES if given is None else given.max_bytes
     return RecordSettings(user=user, event_time=time, protect=protect, public=public, max_bytes=most)
 
 
-def _path(text: str, option: str) -> FieldPath:
+def field_path(text: str, option: str) -> FieldPath:
     """A path, or the plain name of a field or a column."""
     try:
         return parse_path(text) if text.startswith("$") else FieldPath((text,))
     except PathError as problem:
-        raise _asked(option, str(problem), "write a path such as $.device.activity, or a plain name") from None
+        raise cannot(option, str(problem), "write a path such as $.device.activity, or a plain name") from None
 
 
 def _alphabet(asked: Asked) -> Alphabet | None:
     given = [name for name in ("alphabet", "integers", "bins") if getattr(asked, name) is not None]
     if len(given) > 1:
-        raise _asked(f"--{given[1]}", f"--{given[0]} declares the values, too", "keep one of them")
+        raise cannot(f"--{given[1]}", f"--{given[0]} declares the values, too", "keep one of them")
     if given and asked.other is not None:
-        raise _asked("--other", "the values are declared, so there is nothing to pool", "leave one of the two away")
+        raise cannot("--other", "the values are declared, so there is nothing to pool", "leave one of the two away")
     if asked.rare > 1 and asked.other is None:
-        raise _asked("--rare", "nothing says what rare values become", 'name their value: --other "other"')
+        raise cannot("--rare", "nothing says what rare values become", 'name their value: --other "other"')
     if asked.alphabet is not None:
         return _alphabet_in(asked.alphabet)
     try:
@@ -180,7 +180,7 @@ def _alphabet(asked: Asked) -> Alphabet | None:
             low, high, cells = _numbers(asked.bins, "--bins", 3, float)
             return Bins(float(low), float(high), int(cells) if float(cells).is_integer() else -1)
     except Invalid as problem:
-        raise _asked(f"--{given[0]}", str(problem), "correct the numbers") from None
+        raise cannot(f"--{given[0]}", str(problem), "correct the numbers") from None
     return None
 
 
@@ -205,7 +205,7 @@ def _numbers(text: str, option: str, count: int, kind: type[int] | type[float]) 
             return [kind(part) for part in parts]
     except ValueError:
         pass
-    raise _asked(option, f"it is not {count} numbers with colons between them", "write for example 0:23, or -10:40:100")
+    raise cannot(option, f"it is not {count} numbers with colons between them", "write for example 0:23, or -10:40:100")
 
 
 def _step(asked: Asked, settings: Settings | None) -> int | None:
@@ -214,18 +214,18 @@ def _step(asked: Asked, settings: Settings | None) -> int | None:
     try:
         return read_step(asked.step)
     except PydanticCustomError as problem:
-        raise _asked("--step", f"allowed is {(problem.context or {})['allowed']}", "write for example 10m") from None
+        raise cannot("--step", f"allowed is {(problem.context or {})['allowed']}", "write for example 10m") from None
 
 
-def _sample(asked: Asked, *, protected: bool) -> Sample:
+def sample_of(asked: Asked, *, protected: bool) -> Sample:
     if asked.sample is None:
         return "protected" if protected else "unknown"
     for known in get_args(Sample):
         if asked.sample == known:
             found: Sample = known
             return found
-    raise _asked("--sample", "it is not known", f"write one of {', '.join(get_args(Sample))}")
+    raise cannot("--sample", "it is not known", f"write one of {', '.join(get_args(Sample))}")
 
 
-def _asked(option: str, why: str, fix: str) -> CannotFit:
+def cannot(option: str, why: str, fix: str) -> CannotFit:
     return CannotFit("What is asked for cannot be done.", where=option, why=why, fix=fix)

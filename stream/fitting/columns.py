@@ -12,9 +12,6 @@ from stream.errors import CannotFit
 from stream.fitting.sources import Fields
 
 _DELIMITERS: Final = ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars"), (",", "commas"))
-_OPTIONS: Final = (
-    "name the columns of the user, the value and the time: --user, --value, --time, or record: in the settings"
-)
 
 
 def columns_of(file: Path, fields: Fields, header: Sequence[str], delimiter: str = "") -> list[int]:
@@ -22,7 +19,7 @@ def columns_of(file: Path, fields: Fields, header: Sequence[str], delimiter: str
     wanted = [fields.column_of(path) for path in fields.paths]
     missing = [name for name in dict.fromkeys(wanted) if name not in header]
     if missing:
-        why, fix = _missing(missing, header, delimiter)
+        why, fix = _missing(missing, header, delimiter, fields.options)
         raise CannotFit("The table lacks a column.", f"{file}, header", why, fix)
     twice = [name for name in dict.fromkeys(wanted) if list(header).count(name) > 1]
     if twice:
@@ -35,7 +32,7 @@ def columns_of(file: Path, fields: Fields, header: Sequence[str], delimiter: str
     return [list(header).index(name) for name in wanted]
 
 
-def _missing(missing: Sequence[str], header: Sequence[str], delimiter: str) -> tuple[str, str]:
+def _missing(missing: Sequence[str], header: Sequence[str], delimiter: str, options: str) -> tuple[str, str]:
     why = f"no column is called {' or '.join(missing)}; there are {len(header)} columns"
     if len(header) == 1 and delimiter:
         for other, words in _DELIMITERS:
@@ -45,7 +42,7 @@ def _missing(missing: Sequence[str], header: Sequence[str], delimiter: str) -> t
                 return f"{why}, and {words} in the first line, which seem to part its cells", fix
     if any(name.strip().casefold() == asked.casefold() for asked in missing for name in header):
         return f"{why}; but for capital letters or spaces around it there is one", "write its name as the table does"
-    return why, f"{_OPTIONS}; if the first line is an event already, put a line with names in front of it"
+    return why, f"name {options}; if the first line is an event already, put a line with names in front of it"
 
 
 def refuse_kinds(file: Path, fields: Fields, schema: Any) -> None:

@@ -54,12 +54,18 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields that are read. A table has a column for each; `numeric` are those that hold numbers."""
+    """The fields that are read. A table has a column for each; `numeric` are those that hold numbers.
+
+    `options` are those that name them, for whoever named a column that is not there.
+    """
 
     paths: tuple[FieldPath, ...]
     numeric: frozenset[FieldPath]
     most_bytes: int
     has_places: bool = False
+    options: str = (
+        "the columns of the user, the value and the time: --user, --value, --time, or record: in the settings"
+    )
 
     def column_of(self, path: FieldPath) -> str:
         """The column of a field: `$.device.activity` is in the column device.activity."""
@@ -68,7 +74,7 @@ class Fields:
 
 def fields_of(record: RecordSettings, alphabet: Alphabet | None) -> Fields:
     """What is read of a file. The public fields of the settings are none of it: nothing of them is learnt."""
-    user, time, value = record.user.path, record.event_time.path, record.protect.path
+    user, time, value = record.user.path, record.event_time.path, record.protect.place
     numeric = {value} if isinstance(alphabet, IntegerRange | Bins) else set()
     if time is not None and record.event_time.unit != "iso8601":
         numeric.add(time)

@@ -24,6 +24,15 @@ def registered_modules() -> dict[str, Path]:
     return modules
 
 
+def local_modules() -> dict[str, Path]:
+    """The same of the local mechanisms; their vectors are called local_<name>."""
+    registry = importlib.import_module("mechanisms.local.registry")
+    return {
+        f"local_{name}": ROOT.joinpath(*entry.described.__module__.split(".")).with_suffix(".py")
+        for name, entry in registry.REGISTRY.items()
+    }
+
+
 def listed_packages() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return list(project["tool"]["setuptools"]["packages"])
@@ -57,6 +66,9 @@ def test_every_mechanism_has_its_note_and_its_vectors() -> None:
     modules = registered_modules()
     assert modules, "the registry is empty"
     assert rules.mechanism_files(ROOT, modules) == []
+    of_fields = local_modules()
+    assert len(of_fields) > 10
+    assert rules.mechanism_files(ROOT, of_fields) == []
 
 
 def test_the_locks_name_no_index() -> None:

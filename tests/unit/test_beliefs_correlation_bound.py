@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from correlation_oracles import bound_by_program, bound_by_sets, certified, sets_of, some_conditionals
+from correlation_oracles import bound_by_program, bound_by_sets, sets_of, some_conditionals
 from scipy.optimize import linprog
 
 from beliefs.correlation.bound import Matrix, bound, excess, profile, saturation, tight_delta
@@ -35,11 +35,8 @@ def test_no_mechanism_loses_more_says_a_linear_program_on_two_thousand_laws() ->
         epsilon = float(generator.choice(EPSILONS))
         pair = laws[:2]
         want = max(bound_by_program(pair[0], pair[1], epsilon), bound_by_program(pair[1], pair[0], epsilon))
-        found = bound(pair, epsilon)
-        assert found.epsilon == pytest.approx(want, abs=1e-7)
-        if found.rows is not None and found.subset is not None:
-            first, second = found.rows
-            assert certified(pair[first], pair[second], epsilon, found.subset, found.epsilon)
+        found = bound(pair, epsilon).epsilon
+        assert want - 1e-15 <= found <= want + 1e-12
 
 
 def test_large_laws_and_the_frontier_agree() -> None:

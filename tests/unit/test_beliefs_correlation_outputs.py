@@ -76,6 +76,24 @@ def test_one_value_reported_again_leaks_as_one_report_of_all_budgets() -> None:
             assert want <= bound(laws, 0.7 * times).epsilon + 1e-12
 
 
+def test_neighbours_that_report_again_leak_as_once_at_the_sums_of_their_budgets() -> None:
+    """Two neighbours, two reports each, no two budgets alike: every combination of the four reports."""
+    generator = np.random.default_rng(15)
+    for number in range(40):
+        shape = [(3, 2, 3), (2, 3, 3), (4, 2, 2)][number % 3]
+        laws = given(generator.gamma(0.4, size=shape), 0)
+        budgets = generator.choice([0.2, 0.7, 1.1, 1.9], (2, 2))
+        channels = []
+        for size, pair in zip(shape[1:], budgets.tolist(), strict=True):
+            one, other = response(size, pair[0]), response(size, pair[1])
+            channels.append(np.array([np.outer(a, b).ravel() for a, b in zip(one, other, strict=True)]))
+            alone = laws.sum(axis=2 if len(channels) == 1 else 1)
+            want = leak_by_outputs(alone, channels[-1])
+            assert response_leak(alone, sum(pair)) == pytest.approx(want, abs=1e-12)
+        want = joint_by_outputs(laws, channels)
+        assert want - 1e-14 <= joint_leak(laws, budgets.sum(axis=1).tolist()) <= want + 1e-12
+
+
 def test_a_joint_leak_is_that_of_all_outputs_together() -> None:
     generator = np.random.default_rng(14)
     for number in range(120):

@@ -13,11 +13,11 @@ from beliefs.correlation.outputs import level_of, sets_leak
 from mechanisms.local.estimate import from_support, squared_error
 from mechanisms.local.hashing import olh
 from mechanisms.local.histogram import the
+from mechanisms.local.rappor import rappor
 from mechanisms.local.registry import MECHANISMS, local
 from mechanisms.local.subset import subset_selection
-from mechanisms.local.unary import rappor
 
-ENUMERATED = ("grr", "exp", "oue", "sue", "blh", "olh", "ss")
+ENUMERATED = ("grr", "exp", "oue", "sue", "rappor", "blh", "olh", "ss", "the")
 EPSILONS = (0.2, 1.0, 2.0)
 
 
@@ -90,7 +90,7 @@ def test_hash_ranges_and_subset_sizes() -> None:
     for size in (0, 14, 15):
         with pytest.raises(Invalid):
             subset_selection(14, 1.0, size)
-    for wrong in (("rappor", 3, 1.0), ("grr", 0, 1.0), ("oue", 3, -1.0), ("ss", 3, math.nan), ("grr", 3, math.inf)):
+    for wrong in (("laplace", 3, 1.0), ("grr", 0, 1.0), ("oue", 3, -1.0), ("ss", 3, math.nan), ("grr", 3, math.inf)):
         with pytest.raises(Invalid):
             local(*wrong)
     for share in (-0.1, 1.1, math.nan):

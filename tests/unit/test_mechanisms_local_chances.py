@@ -18,7 +18,13 @@ def chances(name: str, values: int, epsilon: float) -> tuple[Fraction, Fraction]
     found: Any = drawn(name, values, epsilon)
     if name in ("grr", "exp"):
         return Fraction(found.high, TOTAL), Fraction(found.low, TOTAL)
-    if name in ("oue", "sue"):
+    if name == "rappor":
+        ones = [
+            Fraction(bit * found.if_one + (TOTAL - bit) * found.if_zero, TOTAL**2)
+            for bit in (found.permanent.one, found.permanent.other)
+        ]
+        return ones[0], ones[1]
+    if name in ("oue", "sue", "the"):
         return Fraction(found.one, TOTAL), Fraction(found.other, TOTAL)
     if name == "ss":
         own = Fraction(found.own, TOTAL)

@@ -11,13 +11,14 @@ import pytest
 from beliefs.checks import Invalid, InvariantBroken
 from beliefs.leakage.sequence import log_up
 from mechanisms.contract import TOTAL
-from mechanisms.local.coins import field_key, permanent_coins, report_coins
+from mechanisms.local.coins import field_key, report_coins
 from mechanisms.local.grr import DrawnResponse
 from mechanisms.local.hashing import HASH_RANGE_MAX, drawn_hashing, hashed
 from mechanisms.local.histogram import SHE_EPSILON_MAX, SHE_EPSILON_MIN, DrawnHistogram, drawn_the
+from mechanisms.local.rappor import DrawnRappor
 from mechanisms.local.registry import DRAWN, drawn, local
 from mechanisms.local.subset import DrawnSubset, draw_sets
-from mechanisms.local.unary import DrawnBits, drawn_rappor, rappor
+from mechanisms.local.unary import DrawnBits
 from mechanisms.local.units import exponential_down
 
 KEY = field_key(bytes(range(32)), "occupation")
@@ -32,6 +33,10 @@ def exact_level(name: str, values: int, epsilon: float) -> Fraction:
         return Fraction(found.high, found.low)
     if isinstance(found, DrawnBits):
         return Fraction(found.one, found.other) * Fraction(TOTAL - found.other, TOTAL - found.one)
+    if isinstance(found, DrawnRappor):
+        bits = (found.permanent.one, found.permanent.other)
+        own, other = (one * found.if_one + (TOTAL - one) * found.if_zero for one in bits)
+        return Fraction(own, other) * Fraction(TOTAL**2 - other, TOTAL**2 - own)
     if isinstance(found, DrawnHistogram):
         assert sum(found.other) == TOTAL
         assert min(found.other) > 0
@@ -52,6 +57,9 @@ def test_the_printed_level_is_that_of_the_whole_numbers(name: str) -> None:
         found, nominal = drawn(name, values, epsilon), local(name, values, epsilon).level
         exact = exact_level(name, values, epsilon)
         assert log_up(exact) <= found.level <= log_up(exact) + 1e-12
+        if isinstance(found, DrawnRappor):  # what is kept below epsilon is all reports together
+            assert 0.0 < epsilon - found.longitudinal < 1e-12 + 2.0 * math.exp(epsilon) / TOTAL
+            nominal *= 1.0 + 1e-12
         assert exact <= exponential_down(Fraction(nominal))
         coarse = 2.0 * (math.exp(nominal) + values) / TOTAL  # what one unit more or less does to the ratio
         coarse += 1e-6 if name == "she" else 1e-12
@@ -79,9 +87,18 @@ def test_what_cannot_be_drawn_is_refused() -> None:
             with pytest.raises(Invalid) as caught:
                 drawn(name, values, epsilon)
             assert caught.value.field == field
-    with pytest.raises(Invalid):
-        drawn("the", 3, 1.0)
-    with pytest.raises(Invalid):
+    for wrong, options, field in (
+        ("the", {"threshold": 0.49}, "threshold"),
+        ("ss", {"subset_size": 3}, "subset_size"),
+        ("rappor", {"report_one": 1.5}, "report_one"),
+        ("grr", {"threshold": 0.7}, "threshold"),
+        ("top_k", {}, "top"),
+        ("thee", {}, "mechanism"),
+    ):
+        with pytest.raises(Invalid) as caught:
+            drawn(wrong, 3, 1.0, **options)
+        assert caught.value.field == field
+    with pytest.raises(Invalid, match="hash_range"):
         drawn_hashing(3, 1.0, 1)
 
 
@@ -198,23 +215,6 @@ def test_two_values_have_the_same_hash_once_in_the_range() -> None:
         assert one.max() == span - 1
         apart = (one == other).mean() - 1.0 / span
         assert abs(apart) <= 5.0 * math.sqrt(1.0 / span / 200_000)
-
-
-def test_permanent_bits_stay_and_two_levels_are_those_of_the_numbers() -> None:
-    found, stated = drawn_rappor(5, 0.5, 0.5, 0.75), rappor(5, 0.5, 0.5, 0.75)
-    assert found.level == pytest.approx(stated.level, abs=1e-12)
-    assert found.longitudinal == pytest.approx(2.0 * math.log(3.0), abs=1e-12)
-    first = found.permanent.draw(np.array([3]), permanent_coins(KEY, b"ada", 3, found.words))
-    again = found.permanent.draw(np.array([3]), permanent_coins(KEY, b"ada", 3, found.words))
-    assert (first == again).all()
-    rows = [permanent_coins(KEY, user, value, 5) for user in (b"ada", b"bob") for value in (2, 3)]
-    assert len({row.tobytes() for row in rows}) == 4
-    kept = np.repeat(first, 40_000, axis=0)
-    reports = found.report(kept, report_coins(KEY, 0, 40_000, 5))
-    assert reports.mean(axis=0) == pytest.approx(np.where(first[0] == 1, 0.75, 0.5), abs=0.015)
-    assert drawn_rappor(5, 0.0, 0.5, 0.75).permanent.other == 0
-    assert drawn_rappor(5, 0.5, 0.4, 0.4).level == 0.0
-    assert drawn_rappor(5, 0.0, 0.0, 1.0).level == math.inf
 
 
 def test_thresholds_are_drawn_as_bits_of_at_most_the_level() -> None:
