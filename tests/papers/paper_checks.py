@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from html import escape
 from pathlib import Path
 
 from paper_findings import FAILS, HOLDS, ONLY_WHEN
@@ -22,7 +23,7 @@ def check_quick_pass(main: Main, parts: Sequence[str], pictures: Collection[str]
         assert section["claims"]
         for claim in section["claims"]:
             assert claim["verdict"] in (HOLDS, FAILS, ONLY_WHEN)
-            assert all(claim[key] for key in ("claim", "found", "reason")) and claim["name"] in page
+            assert all(claim[key] for key in ("claim", "found", "reason")) and escape(claim["name"]) in page
         assert section["pictures"] == ([f"{section['name']}.png"] if section["name"] in pictures else [])
         for picture in section["pictures"]:
             content = (out / picture).read_bytes()
