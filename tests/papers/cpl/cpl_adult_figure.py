@@ -114,8 +114,8 @@ def _claims(found: Found) -> list[Claim]:
             "Out of five mechanisms GRR leaks most, so the other experiments use it.",
             verdict_of([all(most["guess"]), all(most["reports"])]),
             f"From occupation: GRR {occupation['grr'].guess:.4f}; guessed, RAPPOR {occupation['sue'].guess:.4f}, EXP "
-            f"{occupation['exp'].guess:.4f}, OUE {occupation['oue'].guess:.4f}, OLH {occupation['olh'].guess:.4f}; the "
-            f"reports of RAPPOR, OUE and OLH {occupation['oue'].reports:.4f}.",
+            f"{occupation['exp'].guess:.4f}, OUE {occupation['oue'].guess:.4f}, OLH {occupation['olh'].guess:.4f}; "
+            f"the reports of RAPPOR, OUE and OLH {occupation['oue'].reports:.4f}.",
             "one measures the guess of Appendix B. An output of the three stands for a set of occupations, and tells "
             "more about gender than any single one.",
         ),
@@ -158,9 +158,7 @@ def _equation_6(epsilons: Sequence[float]) -> Claim:
         "The sum of pairwise CPLs bounds what neighbours tell together.",
         verdict_of([so for _, so in kept]),
         f"Occupation from marital state and relationship, GRR in both: at epsilon {worst[0]:g} together "
-        f"{worst[1]:.4f}, "
-        f"added {worst[2]:.4f}; a bound {where(kept)}.",
+        f"{worst[1]:.4f}, added {worst[2]:.4f}; a bound {where(kept)}.",
         "the budget is large. The two hang together given the occupation, so that at usual budgets one report says "
-        "how to "
-        "read the other.",
+        "how to read the other.",
     )

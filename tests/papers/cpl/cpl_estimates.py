@@ -48,8 +48,7 @@ def table(folder: Path, found: Sequence[Pairs], samples: int, tick: Tick) -> Sec
         verdict_of([each < MOST for each in told]),
         f"From {min(told):.1e} to {max(told):.1e}.",
         "no value of the secret is rare: from few reports the largest ratio is estimated too large. Whether rows or "
-        "columns "
-        "of the channel are compared this cannot tell, as those of GRR and EXP are the same.",
+        "columns of the channel are compared this cannot tell, as those of GRR and EXP are the same.",
     )
     return Section(
         "table1",
@@ -68,8 +67,7 @@ def _significance(samples: int) -> Claim:
         f"With {COPIES} copies of the data the estimates are significant at the 5 % level.",
         verdict_of([copied < 0.1]),
         f"{FEW} records of independent attributes, GRR at epsilon 1: {honest:.0%} of {samples} such data sets are "
-        "called "
-        f"significant without copies, {copied:.0%} with {COPIES}.",
+        f"called significant without copies, {copied:.0%} with {COPIES}.",
         "copies are no new people. Columns are shuffled as if each copy were one, so that what two attributes of a "
         "sample have in common by chance is significant, too.",
     )
@@ -83,11 +81,9 @@ def _few_records(adult: Pairs, samples: int) -> Claim:
         "Replicating the records overcomes a small sample.",
         verdict_of([abs(few) < 0.01, abs(more) < 0.01]),
         f"Adult's gender through education, {truth:.4f} nats, estimated from {COPIES} copies: on average {few:+.3f} "
-        "with "
-        f"{FEW} records, {more:+.3f} with {MORE:,}.",
+        f"with {FEW} records, {more:+.3f} with {MORE:,}.",
         "there are thousands of records: copies take away the mechanism's noise and leave the sample's, and the "
-        "largest of "
-        "several noisy ratios is too large.",
+        "largest of several noisy ratios is too large.",
     )
 
 

@@ -112,6 +112,6 @@ def _claims(found: Sequence[Row], metrics: Mapping[str, float]) -> list[Claim]:
             "The theory gives epsilon one way and .2810, .6203, 1.4340 the other way.",
             verdict_of([each < 5e-5 for each in own.values()]),
             f"(28) gives {', '.join(f'{row.exact:.6f}' for row in back)}: ln(1 + (e^epsilon - 1)/2).",
-            "it is the first column. The second one came from the sampled data instead of (28).",
+            "it is the first column. The second one is not (28)'s; it would be that of people drawn from it.",
         ),
     ]

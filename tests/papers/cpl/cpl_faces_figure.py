@@ -92,8 +92,7 @@ def _claims(epsilons: list[float], told: Mapping[str, list[float]], ends: Mappin
             "The necklace's CPL stays near 2.4 beyond epsilon 6.",
             verdict_of([abs(necklace[place] - 2.4) < 0.15 for place in late]),
             f"{necklace[late[0]]:.3f} at epsilon {epsilons[late[0]]:g}, {necklace[-1]:.3f} at {epsilons[-1]:g}; by "
-            "(13) "
-            f"{ends['necklace']:.3f} at most.",
+            f"(13) {ends['necklace']:.3f} at most.",
             "it cannot exceed the largest ratio of two shares.",
         ),
         Claim(
@@ -118,7 +117,6 @@ def _claims(epsilons: list[float], told: Mapping[str, list[float]], ends: Mappin
             f"At most a tenth above up to epsilon {max(e for e, so in close if so):g}; at {epsilons[widest]:g} added "
             f"{added[widest]:.3f}, together {whole[widest]:.3f}.",
             "epsilon is small. A beard tells most about one gender, a necklace about the other, and no output says "
-            "both; "
-            "the sum adds them. That it is a bound is no theorem: it is one for these three.",
+            "both; the sum adds them. That it is a bound is no theorem: it is one for these three.",
         ),
     ]

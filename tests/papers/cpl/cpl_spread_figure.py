@@ -37,8 +37,7 @@ def spread(folder: Path, found: Sequence[Pairs]) -> Section:
     lines = [Line(name, middles, each.tolist()) for name, each in shares.items()]
     caption = (
         f"GRR at epsilon {EPSILON:g}; shares of the ordered pairs in steps of {STEP:g}. Claim: most leakages in all "
-        "four "
-        "are close to zero. In Adult they are not."
+        "four are close to zero. In Adult they are not."
     )
     panel = Panel("", "nats", "share of ordered pairs", lines)
     title = "Figure 4(d): how much attributes lose through each other"
@@ -74,8 +73,7 @@ def _spread_claims(found: Sequence[Pairs], below: Mapping[str, float], leaks: Ma
             verdict_of([share > 0.5 for share in below.values()]),
             "Below .1: " + ", ".join(f"{name} {share:.0%}" for name, share in below.items()) + " of the ordered pairs.",
             "attributes have few values. Of many values some two differ a lot in what goes with them, and the worst "
-            "two "
-            f"count: in Adult without values rarer than 2 % it is {_of_common_values(found):.0%}.",
+            f"two count: in Adult without values rarer than 2 % it is {_of_common_values(found):.0%}.",
         ),
         Claim(
             "fig4d: below the worst case",
@@ -113,8 +111,7 @@ def metrics(folder: Path, found: Sequence[Pairs]) -> Section:
     ]
     caption = (
         f"{len(leaks):,} ordered pairs of four data sets, GRR at epsilon {EPSILON:g}; as many pairs in each class. "
-        "Claims: "
-        "CPL grows with the metrics, but cannot be told from them."
+        "Claims: CPL grows with the metrics, but cannot be told from them."
     )
     columns = ["from", "mean", "deviation", "least", "largest"]
     return Section(

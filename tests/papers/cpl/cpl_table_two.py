@@ -38,8 +38,7 @@ def table(folder: Path, found: Sequence[Pairs], tick: Tick) -> Section:
         "table2",
         "Table II: eight mechanisms and Algorithm 2",
         f"{'; '.join(pairs.data.source for pairs in found)}. NMSE of Equation (29) against Algorithm 2; guesses in "
-        "closed "
-        "form.",
+        "closed form.",
         _claims(rows, real),
         [numbers],
         [draw_table(folder / "table2.png", "Table II: NMSE-CPL against Algorithm 2", numbers)],
@@ -74,7 +73,7 @@ def _claims(rows: Rows, real: Sequence[str]) -> list[Claim]:
             "RAPPOR, EXP, OUE, BLH, OLH and SHE leak much less than Algorithm 2 allows.",
             verdict_of([each > 0.1 for each in least.values()]),
             f"NMSE of guesses at least {least[GUESSED]:.3f}; of the reports of all of these but EXP at most "
-            f"{any_set:.0e}.",
+            f"{any_set:.1g}.",
             "guesses are compared (or EXP, which spends half of its budget). The five others' reports leak the bound.",
         ),
         Claim(
@@ -82,8 +81,7 @@ def _claims(rows: Rows, real: Sequence[str]) -> list[Claim]:
             "The numbers of Table II, where the data are the paper's own.",
             verdict_of([each < 0.06 for each in apart]),
             f"{', '.join(real)}: {len(apart)} numbers, at most {max(apart):.3f} and on average "
-            f"{float(np.mean(apart)):.3f} "
-            "apart.",
+            f"{float(np.mean(apart)):.3f} apart.",
             "they are the guesses' closed forms, RAPPOR being SUE; which attributes the paper took, and how it binned "
             "numbers, it does not say.",
         ),

@@ -51,8 +51,8 @@ def _algorithms(trials: int) -> list[Claim]:
             verdict_of([abs(printed - true) < 1e-9, abs(alike[0] - alike[1]) < 1e-9]),
             f"Rows .9 .1 and .2 .8 through the channel .95 .05, .4 .6: as printed {printed:.4f}, by (7) {true:.4f} "
             "nats.",
-            "the channel is symmetric, as for GRR and EXP: line 3 takes the row of an input where (7) needs the column "
-            "of an output. Where outputs are no inputs (OUE, hashing) the sizes do not even fit.",
+            "the channel is symmetric, as for GRR and EXP: line 3 takes the row of an input where (7) needs the "
+            "column of an output. Where outputs are no inputs (OUE, hashing) the sizes do not even fit.",
         ),
         Claim(
             "Algorithm 2",

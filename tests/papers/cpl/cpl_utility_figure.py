@@ -105,10 +105,8 @@ def _drawn(folder: Path, told: Found, epsilons: Sequence[float]) -> str:
     ]
     caption = (
         f"Adult; epsilon {', '.join(f'{epsilon:g}' for epsilon in epsilons)} along each line, from right to left. "
-        "Claim: OLH "
-        "has little error at 60 % of the TCPL of SS. That is what its guess leaks; its reports leak all that a "
-        "mechanism can, "
-        "as do those of RAPPOR, OUE, BLH and SHE."
+        "Claim: OLH has little error at 60 % of the TCPL of SS. That is what its guess leaks; its reports leak all "
+        "that a mechanism can, as do those of RAPPOR, OUE, BLH and SHE."
     )
     return draw(folder / "fig7.png", "Figure 7: utility and leakage of eight mechanisms", panels, caption, columns=2)
 
@@ -141,8 +139,7 @@ def _claims(told: Found, epsilons: Sequence[float]) -> list[Claim]:
             "At one budget mechanisms differ in TCPL.",
             verdict_of([each > 0.1 for each in spread] + [each > 0.1 for each in real]),
             f"Shares span {min(spread):.2f} to {max(spread):.2f} for guesses; for the reports of the five whose "
-            "outputs stand "
-            f"for any set {max(real):.0e}.",
+            f"outputs stand for any set {max(real):.1g}.",
             "guesses are compared, or GRR, EXP and SS: the reports of the five others all leak the bound.",
         ),
         Claim(

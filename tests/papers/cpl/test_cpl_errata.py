@@ -33,6 +33,7 @@ from cpl_theorems import (
     sums_of_pairs,
     twice,
 )
+from mechanism_outputs import channel
 
 from beliefs.correlation.bound import bound
 from beliefs.correlation.calibration import PairwiseMeter, equal_budgets
@@ -216,6 +217,14 @@ def test_disjoint_values_lose_epsilon_only_where_outputs_stand_for_sets() -> Non
     assert any_mechanism == pytest.approx(1.0)
     assert response == pytest.approx(math.log1p(math.expm1(1.0) / 4))
     assert leak_by_outputs(halves(2), guess_rows("grr", 2, 1.0)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("mechanism", ["oue", "sue", "blh", "olh", "exp"])
+def test_of_two_values_every_mechanism_is_a_coarsening_of_grr(mechanism: str) -> None:
+    """So what GRR loses in all fields together, no mechanisms of that epsilon exceed (Figure 8)."""
+    rows = channel(mechanism, 2, 1.0)
+    coarser = np.linalg.solve(guess_rows("grr", 2, 1.0), rows)
+    assert coarser.min() >= -1e-12 and coarser.sum(axis=1) == pytest.approx(np.ones(2))
 
 
 def test_the_asymmetry_of_cvd_turns_with_the_budget() -> None:
