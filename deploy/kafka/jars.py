@@ -6,10 +6,7 @@ python deploy/kafka/jars.py --record    rewrites jars.sha256 after pom.xml was c
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,19 +14,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "bootstrap"))
 
-import machine  # noqa: E402  (these files are scripts as well: they find their neighbours by themselves)
+import cache  # noqa: E402  (these files are scripts as well: they find their neighbours by themselves)
+import machine  # noqa: E402
 
 POM = HERE / "pom.xml"
 DIGESTS = HERE / "jars.sha256"
-CACHE_VARIABLE = "SOTTOVOCE_CACHE"
-
-
-def cache_folder() -> Path:
-    """Where downloads are kept between runs: SOTTOVOCE_CACHE, or a folder of the user's own cache."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen:
-        return Path(chosen).expanduser().resolve()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sottovoce"
 
 
 def recorded() -> dict[str, str]:
@@ -73,21 +62,13 @@ def check(folder: Path) -> None:
 
 def kafka_jars() -> Path:
     """The folder that holds the jars. Several callers at once wait for one download."""
-    cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def checked(folder: Path) -> None:
+        fetch_into(folder)
+        check(folder)
+
     # The digest in the name makes a changed pom a new folder, never a mixture of two.
-    wanted = cache / f"kafka-{hashlib.sha256(DIGESTS.read_bytes()).hexdigest()[:12]}"
-    with (cache / "fetch.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        if not wanted.exists():
-            part = Path(tempfile.mkdtemp(prefix="fetching-", dir=cache))
-            try:
-                fetch_into(part / "jars")
-                check(part / "jars")
-                (part / "jars").rename(wanted)
-            finally:
-                shutil.rmtree(part)
-    return wanted
+    return cache.kept(f"kafka-{hashlib.sha256(DIGESTS.read_bytes()).hexdigest()[:12]}", checked)
 
 
 def record() -> None:

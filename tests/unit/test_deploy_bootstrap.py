@@ -7,6 +7,7 @@ import itertools
 import sys
 from pathlib import Path
 
+import cache
 import environment
 import jars
 import machine
@@ -57,7 +58,7 @@ def test_a_failed_download_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
         (folder / "half.jar").write_bytes(b"half")
         raise machine.MachineError("the line went dead")
 
-    monkeypatch.setenv(jars.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(jars, "fetch_into", half)
     with pytest.raises(machine.MachineError, match="line went dead"):
         jars.kafka_jars()

@@ -25,7 +25,7 @@ NOTES = ("README.md", "deploy/tutorial.md", "beliefs/epsilon.md", "beliefs/symbo
 SENTENCES = "\n".join(outside_of_blocks((ROOT / note).read_text(encoding="utf-8")) for note in NOTES)
 WHOLE: Any = typer.main.get_command(app)
 QUICK = ("fit", "init", "keys", "compare", "validate", "explain", "schema", "compute")
-OTHER_PROGRAMS = ("tests/bench", "deploy/demonstration", "tests/papers/sip")
+OTHER_PROGRAMS = ("tests/bench", "deploy/demonstration", "tests/papers")
 OPTION = re.compile(r"--[a-z][a-z-]*")
 
 

@@ -11,18 +11,17 @@ smaller. Exit status: 0 all verdicts are those that are written down in paper_ve
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # small matrices: more threads only wait for each other
-sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
+sys.path.extend(
+    str(Path(__file__).resolve().parents[3] / each) for each in ("", "tests", "tests/papers", "deploy/bootstrap")
+)
 
 import paper_binary
 import paper_binary_figure
@@ -34,14 +33,11 @@ import paper_notions
 import paper_theorem_claims
 import paper_whose
 from click_stream import ITEMS, of_sessions
-from paper_findings import Section, write_all
+from paper_command import Paper, Part, Tick
+from paper_findings import Section
 from paper_verdicts import changed
 
 from stream.attack.recurrent import Training
-from stream.moving_line import MovingLine
-
-Tick = Callable[[float], None]
-TITLE: Final = "Sequence Information Privacy: the paper's figures and tables, made again"
 
 
 class Size(NamedTuple):
@@ -102,7 +98,7 @@ def _whose(size: Size, out: Path, tick: Tick) -> list[Section]:
     return [paper_whose.figure(out, what, cut, size.whose_epsilons, size.net, tick)]
 
 
-PARTS: Final[Mapping[tuple[str, ...], Callable[[Size, Path, Tick], list[Section]]]] = {
+PARTS: Final[Mapping[tuple[str, ...], Part[Size]]] = {
     ("theorems",): lambda size, out, tick: [paper_theorem_claims.section()],
     ("table1",): lambda size, out, tick: [paper_notions.section(size.sides, size.dense, tick)],
     ("fig3",): lambda size, out, tick: [paper_noise_figure.figure(out, "fig3", size.points, tick)],
@@ -114,57 +110,18 @@ PARTS: Final[Mapping[tuple[str, ...], Callable[[Size, Path, Tick], list[Section]
     ),
     ("fig8",): _whose,
 }
-NAMES: Final = tuple(name for names in PARTS for name in names)
-
-
-def make(out: Path, size: Size, only: Sequence[str]) -> list[Section]:
-    """The sections in the paper's order, with progress on the standard error."""
-    line, sections = MovingLine(sys.stderr, at_once=True), list[Section]()
-    for names, part in PARTS.items():
-        if not set(names) & set(only):
-            continue
-        began = time.monotonic()
-
-        def tick(share: float, names: tuple[str, ...] = names, began: float = began) -> None:
-            if line.is_due():
-                line.write(f"{' and '.join(names)}: {share:.0%}, {time.monotonic() - began:.0f} s")
-
-        tick(0.0)
-        sections += [section for section in part(size, out, tick) if section.name in only]
-        line.clear()
-        print(f"{' and '.join(names)}: done in {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
-    return sorted(sections, key=lambda section: NAMES.index(section.name))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder for findings and pictures; made if missing")
-    parser.add_argument("--quick", action="store_true", help="smaller grids, fewer users: less than two minutes")
-    parser.add_argument(
-        "--only", nargs="+", choices=NAMES, default=NAMES, metavar="PART", help=f"of {', '.join(NAMES)}"
-    )
-    chosen = parser.parse_args(arguments)
-    try:
-        chosen.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        print(f"paper: cannot make the folder {chosen.out}: {error.strerror}. Name one with --out.", file=sys.stderr)
-        return 2
-    began = time.monotonic()
-    sections = make(chosen.out, QUICK if chosen.quick else WHOLE, chosen.only)
-    opening = (
-        "Each claim of the paper beside what is found here: holds, fails, or holds only when. Epsilon is in nats; "
-        "SIP is against a reader who "
-        "knows the model, LDP against every reader. "
-        f"{'A quick pass: small grids, few users.' if chosen.quick else 'The whole pass.'}"
-    )
-    write_all(chosen.out, TITLE, opening, sections)
-    others = changed(sections, quick=chosen.quick)
-    for other in others:
-        print(f"paper: {other}", file=sys.stderr)
-    claims = sum(len(section.claims) for section in sections)
-    print(f"{claims} claims in {time.monotonic() - began:.0f} s: {chosen.out / 'findings.html'}")
-    return 1 if others else 0
-
+PAPER: Final = Paper(
+    described=__doc__,
+    title="Sequence Information Privacy: the paper's figures and tables, made again",
+    opening="Each claim of the paper beside what is found here: holds, fails, or holds only when. Epsilon is in nats; "
+    "SIP is against a reader who knows the model, LDP against every reader.",
+    whole=WHOLE,
+    quick=QUICK,
+    quick_is="small grids, few users",
+    parts=PARTS,
+    changed=changed,
+)
+main = PAPER.command
 
 if __name__ == "__main__":
     sys.exit(main())

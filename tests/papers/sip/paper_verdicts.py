@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from paper_command import differing
 from paper_findings import FAILS, HOLDS, ONLY_WHEN, Section
 
 NOT_COMPARED: Final = "fig8"
@@ -66,12 +67,6 @@ SMALL: Final[dict[str, str]] = {"fig9: batches": HOLDS}
 """Where a quick pass, with its small grids and few epsilons, comes to another verdict than the whole one."""
 
 
-def changed(sections: Sequence[Section], *, quick: bool) -> list[str]:
-    """One sentence for each claim whose verdict is not the known one."""
+def changed(sections: Sequence[Section], quick: bool) -> list[str]:
     known = VERDICTS | (SMALL if quick else {})
-    return [
-        f"the verdict about '{claim.name}' is '{claim.verdict}', known is '{known.get(claim.name, 'nothing')}'"
-        for section in sections
-        for claim in section.claims
-        if section.name != NOT_COMPARED and known.get(claim.name) != claim.verdict
-    ]
+    return differing([section for section in sections if section.name != NOT_COMPARED], known)

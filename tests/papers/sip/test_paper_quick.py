@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import numpy as np
 import paper_verdicts
 import pytest
 from click_stream import FILE, ITEMS, Clicks, of_sessions, seeded
-from paper import NAMES, PARTS, main
+from paper import PAPER, main
+from paper_checks import check_quick_pass, check_refusals
 from paper_clicks import experiment, kept, tops
 from paper_drawing import Bar, Line, Panel, draw, draw_bars
 from paper_findings import FAILS, HOLDS, ONLY_WHEN, verdict_of, where
@@ -19,24 +19,9 @@ PICTURES = {"fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9"}
 
 
 @pytest.mark.timeout(400)  # the first time kernels are compiled
-@pytest.mark.parametrize("parts", PARTS, ids="-".join)
+@pytest.mark.parametrize("parts", PAPER.parts, ids="-".join)
 def test_a_quick_pass_comes_to_the_known_verdicts(parts: tuple[str, ...], tmp_path: Path) -> None:
-    assert main(["--out", str(tmp_path), "--quick", "--only", *parts]) == 0
-    document = json.loads((tmp_path / "findings.json").read_text(encoding="utf-8"))
-    assert [section["name"] for section in document["sections"]] == list(parts)
-    text, page = ((tmp_path / f"findings.{end}").read_text(encoding="utf-8") for end in ("md", "html"))
-    for section in document["sections"]:
-        assert len(section["setting"]) > 20 and section["title"] in text
-        assert section["claims"]
-        for claim in section["claims"]:
-            assert claim["verdict"] in (HOLDS, FAILS, ONLY_WHEN)
-            assert all(claim[key] for key in ("claim", "found", "reason")) and claim["name"] in page
-        assert section["pictures"] == ([f"{section['name']}.png"] if section["name"] in PICTURES else [])
-        for picture in section["pictures"]:
-            content = (tmp_path / picture).read_bytes()
-            assert content.startswith(b"\x89PNG") and len(content) > 20_000
-        for table in section["tables"]:
-            assert table["rows"] and all(len(row) == len(table["columns"]) for row in table["rows"])
+    check_quick_pass(main, parts, PICTURES, tmp_path)
 
 
 def test_the_same_numbers_draw_the_same_bytes(tmp_path: Path) -> None:
@@ -62,8 +47,7 @@ def test_another_verdict_than_the_known_one_is_said(
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    assert main(["--out", str(tmp_path / "file" / "below"), "--only", "theorems"]) == 2
+    check_refusals(main, "theorems", tmp_path)
     assert "Name one with --out" in capsys.readouterr().err
     with pytest.raises(SystemExit) as ended:
         main(["--out", str(tmp_path), "--only", "fig2"])
@@ -73,7 +57,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.
 def test_every_known_verdict_is_one() -> None:
     verdicts = [*paper_verdicts.VERDICTS.values(), *paper_verdicts.SMALL.values()]
     assert set(verdicts) == {HOLDS, FAILS, ONLY_WHEN}
-    assert set(paper_verdicts.SMALL) < set(paper_verdicts.VERDICTS) and set(PICTURES) < set(NAMES)
+    assert set(paper_verdicts.SMALL) < set(paper_verdicts.VERDICTS) and set(PICTURES) < set(PAPER.names)
     assert [verdict_of(cases) for cases in ([True, True], [True, False], [False])] == [HOLDS, ONLY_WHEN, FAILS]
     assert where([(1.0, True), (2.0, False)]) == "at epsilon 1 of 1, 2" and where([(1.0, False)]) == "nowhere"
 

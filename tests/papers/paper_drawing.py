@@ -41,15 +41,36 @@ _LOOKS: Final[Sequence[tuple[str, str, str, str]]] = (
     ("temporal LDP", "#888888", ">", "-."),
     ("ToPS", "#8f5aa8", "*", "-."),
     ("chance", "#bbbbbb", "", ":"),
+    ("SPL", "#888888", "s", ":"),
+    ("GRF, .4", "#e0a090", ">", ":"),
+    ("GRF", "#b07d4f", "<", ":"),
+    ("CelebA", "#1b6ca8", "o", "-"),
+    ("Adult", "#c8553d", "s", "-"),
+    ("CVD", "#3a7d44", "^", "-"),
+    ("DSS", "#6a51a3", "D", "-"),
+    ("ITS", "#6a51a3", "^", "-"),
+    ("CBP", "#e0a030", "P", ":"),
+    ("GRR", "#1b6ca8", "o", "-"),
+    ("RAPPOR", "#e0a030", "P", "--"),
+    ("EXP", "#888888", "v", ":"),
+    ("OUE", "#c8553d", "s", "-"),
+    ("BLH", "#b07d4f", "<", "--"),
+    ("OLH", "#3a7d44", "D", "-"),
+    ("SS", "#6a51a3", "^", "-"),
+    ("SHE", "#444444", "*", "-."),
     ("the epsilon that is promised", "#222222", "", "--"),
 )
 
 
 @dataclass(frozen=True)
 class Line:
+    """`spread` draws so much up and down; what is not `joined` are points."""
+
     name: str
     across: Sequence[float]
     up: Sequence[float]
+    spread: Sequence[float] = ()
+    joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,6 +81,10 @@ class Panel:
     lines: Sequence[Line]
     log_across: bool = False
     log_up: bool = False
+    ticks_at_points: bool = True
+    """Of an axis across that is logarithmic."""
+    corner: bool = False
+    """Both axes begin a little below 0."""
     bands: Sequence[tuple[float, float]] = ()
     """Stretches of the axis across that are shaded."""
 
@@ -185,19 +210,29 @@ def _fill(axis: Axes, panel: Panel, names: Sequence[str], handles: dict[str, Lin
         axis.axvspan(low, high, color="#f6d9d2", zorder=0, linewidth=0)
     for line in panel.lines:
         look = look_of(line.name, names.index(line.name))
-        every = max(1, len(line.across) // 12)
+        if not line.joined:
+            look |= {"linestyle": "none", "marker": look["marker"] or "."}
+        every = max(1, len(line.across) // 12) if line.joined else 1
         (handle,) = axis.plot(line.across, line.up, linewidth=1.7, markersize=4.5, markevery=every, **look)  # type: ignore[arg-type]
+        if line.spread:
+            axis.errorbar(
+                line.across, line.up, line.spread, fmt="none", ecolor=handle.get_color(), linewidth=0.9, capsize=2
+            )
         handles.setdefault(line.name, handle)
     axis.set_title(panel.title, fontsize=10)
     axis.set_xlabel(panel.across, fontsize=9)
     axis.set_ylabel(panel.up, fontsize=9)
     if panel.log_across:
         axis.set_xscale("log")
+    if panel.log_across and panel.ticks_at_points:
         ticks = sorted({at for line in panel.lines for at in line.across})
         axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axis.set_xticks([], minor=True)
     if panel.log_up:
         axis.set_yscale("log")
+    if panel.corner:
+        for most, limit in ((axis.get_xlim()[1], axis.set_xlim), (axis.get_ylim()[1], axis.set_ylim)):
+            limit(-0.04 * max(most, 0.05), max(most, 0.05))
     axis.tick_params(labelsize=8)
     axis.grid(color="#e4e4e4", linewidth=0.7)
     axis.set_axisbelow(True)
