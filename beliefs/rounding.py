@@ -9,7 +9,10 @@ are 4.2 million nats.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 from beliefs.checks import require
 from beliefs.native import kernel
@@ -54,6 +57,11 @@ def add_units(spent: int, charge: int) -> int:
     return spent + charge if spent < INFINITE - charge else INFINITE
 
 
+def sum_units(amounts: Iterable[int]) -> int:
+    """The sum of amounts of at most INFINITE, which stays there once it is reached."""
+    return min(INFINITE, sum(amounts))
+
+
 def budget_units(nats: float) -> int:
     """A budget or an epsilon in units, rounded down."""
     require(nats >= 0, "a budget is not negative")
@@ -66,6 +74,22 @@ def units_up(nats: float) -> int:
     """An amount that was told, in units, rounded up."""
     require(nats >= 0, "an amount is not negative")
     return INFINITE if math.isinf(nats) else min(INFINITE, math.ceil(Fraction(nats) * UNITS_PER_NAT))
+
+
+@lru_cache(maxsize=1 << 14)
+def fading_down(units: int) -> float:
+    """e^-units as a double, rounded down: to where more was told. Of all powers only that of 0 is itself a double.
+
+    The decimals compute the power to its last digit alike on every machine; 70 digits hold any number of units exactly.
+    """
+    require(units >= 0, "an amount is not negative")
+    if units == 0:
+        return 1.0
+    with localcontext() as context:
+        context.prec = 70
+        power = (-Decimal(units) / UNITS_PER_NAT).exp().next_minus()
+    value = float(power)
+    return value if value <= power else math.nextafter(value, 0.0)
 
 
 def nats(units: int) -> float:

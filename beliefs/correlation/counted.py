@@ -9,7 +9,7 @@ import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Places
-from beliefs.correlation.nested import CELLS_MAX
+from beliefs.correlation.nested_lists import CELLS_MAX
 from beliefs.correlation.tables import JointTable
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from beliefs import json_text
 from beliefs.checks import Invalid, Problems, finite_number, kind_of, read_object, share
 from beliefs.correlation.bound import Matrix, Places, bound
-from beliefs.correlation.nested import nested_entries
+from beliefs.correlation.nested_lists import nested_entries
 from beliefs.correlation.robust_hull import hull_bound
 from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
 from beliefs.correlation.tables import JointTable, given

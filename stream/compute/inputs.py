@@ -15,7 +15,7 @@ import numpy as np
 from beliefs import checks
 from beliefs.checks import Invalid, finite_number, kind_of
 from beliefs.correlation.checked import TRANSPOSED
-from beliefs.correlation.nested import nested_entries
+from beliefs.correlation.nested_lists import nested_entries
 from beliefs.simplex import Vector, probabilities
 
 Reader = Callable[[object, str], object]

@@ -151,6 +151,7 @@ def test_a_listed_package_that_is_gone_is_seen(tree: Path) -> None:
         ("stream/step.py", "import aiokafka"),
         ("stream/state.py", "import random"),
         ("stream/windows/step.py", "import logging"),
+        ("stream/fields/gate.py", "import random"),
         ("stream/records/a.py", "import faust"),
         ("stream/stores/a.py", "from aiokafka import AIOKafkaConsumer"),
     ],
@@ -161,7 +162,8 @@ def test_the_import_contracts_catch(tmp_path: Path, path: str, text: str) -> Non
     for package in LISTED:
         (folder := tmp_path / Path(*package.split("."))).mkdir()
         (folder / "__init__.py").touch()
-    for module in ("step", "state", "policy", "recall", "pipeline", "keys", "windows/step"):
+    pure = ("step", "state", "policy", "recall", "pipeline", "keys", "windows/step", "fields/gate", "fields/turns")
+    for module in pure:
         (tmp_path / "stream" / f"{module}.py").touch()
     assert contracts(tmp_path) == 0
     (tmp_path / path).write_text("import beliefs.link\n", encoding="utf-8")

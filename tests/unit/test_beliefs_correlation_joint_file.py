@@ -16,7 +16,7 @@ from beliefs.checks import Invalid
 from beliefs.correlation.bound import bound
 from beliefs.correlation.counted import JointCounts
 from beliefs.correlation.joint_file import InvalidJoint, JointModel, parse, serialise
-from beliefs.correlation.nested import CELLS_MAX
+from beliefs.correlation.nested_lists import CELLS_MAX
 from beliefs.correlation.robust_rows import radii_of, robust_bound
 from beliefs.correlation.tables import JointTable, labels_of
 from beliefs.model_file import digest_of

@@ -61,3 +61,26 @@ def test_an_unlimited_budget_is_infinite_and_a_negative_one_is_a_fault() -> None
 @given(st.integers(0, rounding.INFINITE - 1))
 def test_units_are_shown_rounded_up(units: int) -> None:
     assert Fraction(rounding.nats(units)) * rounding.UNITS_PER_NAT >= units
+
+
+@given(st.integers(1, 745 * rounding.UNITS_PER_NAT))
+def test_a_power_is_the_nearest_double_below(units: int) -> None:
+    value = rounding.fading_down(units)
+    with localcontext() as context:
+        context.prec = 90
+        power = (-Decimal(units) / rounding.UNITS_PER_NAT).exp()
+    assert Decimal(value) < power < Decimal(math.nextafter(value, 1.0))
+
+
+def test_powers_at_the_ends() -> None:
+    assert rounding.fading_down(0) == 1.0
+    assert rounding.fading_down(1) == 1.0 - 2.0**-40
+    for units in (746 * rounding.UNITS_PER_NAT, rounding.INFINITE):
+        assert rounding.fading_down(units) == 0.0
+    with pytest.raises(InvariantBroken):
+        rounding.fading_down(-1)
+
+
+@given(st.lists(st.integers(0, rounding.INFINITE)))
+def test_sums_of_many_stay_at_infinity(amounts: list[int]) -> None:
+    assert rounding.sum_units(amounts) == min(sum(amounts), rounding.INFINITE)
