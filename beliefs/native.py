@@ -42,6 +42,9 @@ _SOURCES = (
     "stream/attack/span.py",
     "stream/attack/strangers.py",
     "stream/attack/watch*.py",
+    "stream/estimation/functionals.py",
+    "stream/estimation/pairs.py",
+    "stream/fields/*.py",
     "stream/learning/*.py",
 )
 

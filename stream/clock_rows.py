@@ -5,7 +5,10 @@ entry of a belief is written out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from stream import state
+from stream.fields.rows import FieldRows, words_of_fields
 from stream.promise import Promise
 from stream.protocol.ports import RowCodec
 from stream.settings.model import Settings
@@ -23,10 +26,21 @@ def rows_of_promise(settings: Settings, promise: Promise) -> RowCodec:
     for each in promise.served:
         policy, states = each.policy, each.chain.start.shape[0]
         models[policy.model_tag] = rows_of(settings, states, policy.model_tag, policy.listed)
+    fields = promise.fields
+    followed = _followed(promise, models)
+    return followed if fields is None else FieldRows(followed, len(fields.forms), fields.tag)
+
+
+def _followed(promise: Promise, models: Mapping[int, StateRows]) -> RowCodec:
     if promise.segments is not None:
         return SegmentedRows(models)
     rows = next(iter(models.values()))
     return rows if promise.learning is None else EpochRows(rows)
+
+
+def words_beside(settings: Settings) -> int:
+    """How many words of a row are about the fields that are protected each by itself."""
+    return 0 if settings.fields is None else words_of_fields(len(settings.fields.each))
 
 
 def words_of(settings: Settings) -> int:

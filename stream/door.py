@@ -44,12 +44,17 @@ class Door:
         self._partition = partition
         self._pseudonym = promise.pseudonym
         self._coin_key = partition_key(promise.epoch_key, promise.pipeline, topic_id, partition)
-        self._reader = ColumnReader(promise.record, promise.alphabet)
+        self._reader = ColumnReader(promise.record, promise.alphabet, promise.readers)
         self._chosen = frozenset(promise.record.headers)
         self._segments = promise.segments
         self._reads_segments = None
         if promise.segments is not None:
             self._reads_segments = SegmentReader(promise.segments.rule, promise.record)
+
+    @property
+    def key(self) -> bytes:
+        """The key that all coins of this partition come from."""
+        return self._coin_key
 
     def enter(self, records: InputBlock, unreadable: Collection[bytes]) -> Entered:
         """Events of users whose stored state is unreadable do not enter: they become dead letters."""

@@ -10,6 +10,7 @@
     |   |-- CannotAudit            the audit could not be carried out: it says neither yes nor no
     |   |-- CannotFit              there is no model that could be learnt from what was given
     |   |-- CannotPlan             what is asked for cannot be planned or compared
+    |   |-- CannotEstimate         nothing can be estimated from what was given
     |-- PublishFailed              exit 3: a transaction did not commit; the worker stops, a fresh one repeats the block
         |-- Fenced                 exit 3: another worker owns the partition now
 
@@ -129,6 +130,10 @@ class CannotFit(Refused):
 
 class CannotPlan(Refused):
     """What is asked for cannot be planned."""
+
+
+class CannotEstimate(Refused):
+    """Nothing can be estimated from what was given, or not in the way that is asked for."""
 
 
 class PublishFailed(SottovoceError):

@@ -35,6 +35,7 @@ HEADER_POLICY: Final = "policy"
 HEADER_MODEL: Final = "model"
 HEADER_STEP: Final = "step"
 HEADER_OUTCOME: Final = "outcome"
+HEADER_FIELDS: Final = "fields"  # one sign for each field in declared order: 0 1 2 3 c -
 HEADER_WINDOW: Final = "window"  # <place from 1>/<values in the window, if known>/<index that the channel drew, if any>
 OWN_HEADERS: Final = (
     HEADER_RELEASE_ID,
@@ -43,6 +44,7 @@ OWN_HEADERS: Final = (
     HEADER_STEP,
     HEADER_OUTCOME,
     HEADER_WINDOW,
+    HEADER_FIELDS,
 )
 
 # Outcomes. Every input record has exactly one in the end: in = the sum of these five, and what windows still hold.
@@ -68,7 +70,7 @@ DUPLICATE_KEY: Final = "duplicate_key"  # readers disagree about which of the tw
 NUMBER_OUT_OF_RANGE: Final = "number_out_of_range"  # an integer beyond 64 bits in a field that would be passed on
 FIELD_MISSING: Final = "field_missing"
 FIELD_TYPE: Final = "field_type"
-OUTSIDE_ALPHABET: Final = "outside_alphabet"
+OUTSIDE_ALPHABET: Final = "outside_alphabet"  # also a list with more values than are allowed, or with one twice
 USER_MISSING: Final = "user_missing"
 USER_EMPTY: Final = "user_empty"
 USER_TYPE: Final = "user_type"
@@ -112,3 +114,4 @@ METRIC_PREFIX: Final = "sottovoce_"
 PURPOSE_COINS: Final = "coins"
 PURPOSE_PSEUDONYM: Final = "pseudonym"
 PURPOSE_HELD: Final = "held"
+PURPOSE_LASTING: Final = "lasting"

@@ -3,16 +3,12 @@
 Problems of all three are collected and reported at once. Nothing here talks to Kafka.
 """
 
-import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from beliefs.chain import Chain
 from beliefs.clock import LEAST_CHANCE
 from beliefs.model_file import Model
 from mechanisms.registry import MECHANISMS
@@ -21,14 +17,16 @@ from mechanisms.sequence.window import LENGTH_MAX, shave_of
 from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
 from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
+from stream.fields.joint import load_joint, undrawable
 from stream.keys import KeyRing, load_keys
 from stream.learning.promises import learning_promise
+from stream.least_belief import belief_floor, exceeds_epsilon, least_belief
 from stream.listing_loss import in_words, loss_of
 from stream.never_possible import warned_of
 from stream.policy import Policy
 from stream.promise import Promise, compile_segments
 from stream.serving import Serving, load_servings, told_of
-from stream.settings.checks import is_loopback
+from stream.settings.beside_kafka import is_loopback
 from stream.settings.declared import declared_model
 from stream.settings.kinds import write_duration
 from stream.settings.load import load_settings, problem_at
@@ -68,9 +66,11 @@ def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     for serving in servings:
         problems += _of_model(settings, serving, file)
     chosen = _distance(settings, servings[0].model, file, problems) if servings else None
+    joint = load_joint(settings, partial(_problem, file), problems)
+    problems += undrawable(settings, partial(_problem, file))
     if problems or not servings or ring is None:
         raise ConfigurationRefused(str(file), problems)
-    promise = learning_promise(settings, compile_segments(settings, servings, ring, chosen))
+    promise = learning_promise(settings, compile_segments(settings, servings, ring, chosen, joint))
     losses = [
         loss
         for serving, each in zip(servings, promise.served, strict=True)
@@ -142,17 +142,6 @@ def _check_radius(settings: Settings, file: Path, problems: list[Problem]) -> No
         if (amount := getattr(settings.mechanism, place)) > 0:
             found = f"{amount:g} beside {name}, which {why}"
             problems.append(_problem(file, ("mechanism", place), found, allowed, fix))
-
-
-def exceeds_epsilon(name: str, epsilon: float, chain: Chain, step: int | None = None) -> bool:
-    """Whether one release of this mechanism may tell more than epsilon under this model."""
-    mechanism = MECHANISMS[name]
-    if mechanism.holds_epsilon:
-        return False
-    if mechanism.row_epsilons < math.inf:
-        # Randomised response at 2 epsilon keeps epsilon only where every belief is 1/(e^epsilon + 1) exactly.
-        return chain.size > 1
-    return least_belief(chain, step) < belief_floor(epsilon)
 
 
 def _check_window(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
@@ -231,35 +220,6 @@ def _check_accounts(settings: Settings, model: Model, file: Path, problems: list
         problems.append(_problem(file, ("metrics", "accounts"), *wrong))
 
 
-def belief_floor(epsilon: float) -> float:
-    """The belief below which `published_crr` tells more than epsilon."""
-    return 1.0 / (math.exp(epsilon) + 1.0)
-
-
-def least_belief(chain: Chain, step: int | None = None) -> float:
-    """A bound below every belief in a value that can be positive, whatever was released before.
-
-    A predicted belief in y is an average over the states before it of what leads from there to y, so it is at least the
-    smallest of these; a value that can never occur has no belief at all. By the clock a second event within a step is
-    not predicted: its belief is what a release has left, for which there is no bound.
-    """
-    if step is not None:
-        return 0.0
-    ways = np.zeros(chain.symbols)
-    smallest = np.full(chain.symbols, np.inf)
-    for state, phase in itertools.product(range(chain.size), range(chain.phases)):
-        following, probabilities = chain.row(state, phase)
-        values = chain.symbol_of[following]
-        ways[values] += 1
-        smallest[values] = np.minimum(smallest[values], probabilities)
-    smallest[ways < chain.size * chain.phases] = 0.0
-    possible = ways > 0
-    possible[chain.symbol_of[chain.start > 0]] = True
-    smallest[ways == 0] = np.inf
-    positive_start = chain.start[chain.start > 0]
-    return float(min(smallest[possible].min(initial=np.inf), positive_start.min(initial=np.inf)))
-
-
 def _losses(policy: Policy, model: Model) -> Iterator[str]:
     """What comes of listing fewer entries of a belief than the rows name values."""
     loss = loss_of(model.chain, policy.listed, policy.epsilon, policy.shift)
@@ -281,8 +241,13 @@ def _warnings(settings: Settings, servings: Sequence[Serving]) -> list[str]:
         )
     if mechanism.name == "near" and settings.record.protect.distance.is_hamming:
         warnings.append("near without a distance is optimal: name a distance beside record.protect.path")
-    if math.isinf(settings.budget.nats):
+    if settings.follows and math.isinf(settings.budget.nats):
         warnings.append("the budget is unlimited: what is told about a user grows with every event, without end")
+    uncapped = (
+        [] if settings.fields is None else [n for n, each in settings.fields.each.items() if math.isinf(each.cap)]
+    )
+    if uncapped:
+        warnings.append(f"no cap for {', '.join(uncapped)}: what is told about it grows with every event, without end")
     abroad = [broker for broker in settings.kafka.brokers if not is_loopback(broker.rpartition(":")[0])]
     if abroad and settings.kafka.allow_plaintext and settings.kafka.tls is None:
         warnings.append("plaintext is allowed: whoever shares the network can read the raw events")

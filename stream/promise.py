@@ -11,18 +11,18 @@ import numpy as np
 from beliefs.alphabet import Alphabet
 from beliefs.distance import Distance
 from beliefs.forward import ChainArrays, chain_arrays, reversed_arrays
-from beliefs.leakage.robust import chain_error_units, one_step_units, withheld_units
 from beliefs.learning.online import Setup
-from beliefs.listed import entries_listed
 from beliefs.model_file import Model
-from beliefs.rounding import budget_units
-from mechanisms.contract import Integers, constants_table
-from mechanisms.registry import MECHANISMS
-from mechanisms.sequence.two_budget import Rising, rising_of
+from mechanisms.contract import Integers
+from stream import names
 from stream.distances import Chosen, choose_distance
-from stream.keys import KeyRing, Pseudonyms
-from stream.policy import SPENT_DRAW, SPENT_FORECAST, SPENT_STOP, SPENT_SUPPRESS, Bench, Policy, new_bench
+from stream.fields.joint import Joint, digest_of
+from stream.fields.promise import FieldsPromise, compile_fields
+from stream.keys import KeyRing, Pseudonyms, derived_key
+from stream.policy import Bench, Policy, new_bench
+from stream.policy_units import compile_policy, listed_by
 from stream.protocol.texts import Texts
+from stream.records.fields import FieldForm
 from stream.segments import Rule
 from stream.serving import Serving, rule_of
 from stream.settings.kinds import write_duration
@@ -30,13 +30,6 @@ from stream.settings.load import policy_fingerprint
 from stream.settings.model import DEFAULT_DEADLINE_MS, RecordSettings, Settings
 from stream.settings.segments import assignment, short_of
 from stream.state import codes_of
-
-WHEN_SPENT: Final = {
-    "forecast": SPENT_FORECAST,
-    "forecast_draw": SPENT_DRAW,
-    "suppress": SPENT_SUPPRESS,
-    "stop": SPENT_STOP,
-}
 
 _CLOSED_TOGETHER: Final = 250
 
@@ -126,11 +119,17 @@ class Promise:
     distance: Distance | None = field(repr=False, default=None)
     segments: Segments | None = field(repr=False, default=None)
     learning: Learning | None = None
+    fields: FieldsPromise | None = field(repr=False, default=None)
 
     @property
     def served(self) -> tuple[Promise, ...]:
         """The promise to the users of each segment; this one alone where one model serves everybody."""
         return (self,) if self.segments is None else self.segments.promises
+
+    @property
+    def readers(self) -> tuple[FieldForm, ...]:
+        """What is read of the fields that are protected each by itself."""
+        return () if self.fields is None else self.fields.readers
 
     @property
     def width(self) -> int:
@@ -177,28 +176,34 @@ def model_names(promise: Promise, owners: Integers) -> Texts | bytes:
 
 
 def compile_segments(
-    settings: Settings, servings: Sequence[Serving], ring: KeyRing, chosen: Chosen | None = None
+    settings: Settings,
+    servings: Sequence[Serving],
+    ring: KeyRing,
+    chosen: Chosen | None = None,
+    joint: Joint | None = None,
 ) -> Promise:
     """The promise of a pipeline in which each of these models serves some of the users."""
     rule = rule_of(settings.model, servings)
     if rule is None:
-        return compile_promise(settings, servings[0].model, ring, chosen)
+        return compile_promise(settings, servings[0].model, ring, chosen, joint)
     listed = {name: serving.model.digest for serving in servings for name in serving.names}
     others = [serving.model.digest for serving in servings if serving.others]
     assigned = assignment(rule.path, listed, others[0] if others else None)
     ends = {serving.model.digest: name_end(settings, serving.model) for serving in servings}
     short = short_of(assigned, ends)
     chosen = chosen or choose_distance(settings.record.protect.distance, servings[0].model.alphabet)
-    fingerprint = policy_fingerprint(settings, assigned, chosen.digest)
+    fingerprint = policy_fingerprint(settings, assigned, chosen.digest, digest_of(joint))
     promises = []
     for serving in servings:
-        alone = compile_promise(settings, serving.model, ring, chosen)
+        alone = compile_promise(settings, serving.model, ring, chosen, joint)
         name = f"{alone.model_short}@{short}"
         promises.append(replace(alone, policy_fingerprint=fingerprint, model_short=name))
     return replace(promises[0], segments=Segments(rule, tuple(promises), short))
 
 
-def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Chosen | None = None) -> Promise:
+def compile_promise(
+    settings: Settings, model: Model, ring: KeyRing, chosen: Chosen | None = None, joint: Joint | None = None
+) -> Promise:
     distance, digest = chosen or choose_distance(settings.record.protect.distance, model.alphabet)
     keep = settings.record.release_key == "keep"
     return Promise(
@@ -208,13 +213,18 @@ def compile_promise(settings: Settings, model: Model, ring: KeyRing, chosen: Cho
         chain=chain_arrays(model.chain),
         policy=compile_policy(settings, model),
         policy_version=settings.policy_version,
-        policy_fingerprint=policy_fingerprint(settings, model.digest, digest),
+        policy_fingerprint=policy_fingerprint(settings, model.digest, digest, digest_of(joint)),
         model_version=model.version,
         model_short=model.short + name_end(settings, model),
         ring=ring,
         windows=compile_windows(settings, model),
         pseudonym=None if keep else Pseudonyms(ring, settings.pipeline.name).of,
         distance=distance if settings.mechanism.name == "near" else None,
+        fields=compile_fields(
+            settings,
+            None if joint is None else joint.table,
+            derived_key(ring.first.secret, names.PURPOSE_LASTING, settings.pipeline.name),
+        ),
     )
 
 
@@ -244,51 +254,3 @@ def listed_suffix(settings: Settings, model: Model) -> str:
     """Beliefs of which other entries are kept are other beliefs: a worker refuses them at its start."""
     listed = listed_by(settings, model)
     return f"/{listed}-listed" if listed else ""
-
-
-def listed_by(settings: Settings, model: Model) -> int:
-    return entries_listed(settings.model.listed, model.chain.size, model.chain.has_tail)
-
-
-def compile_policy(settings: Settings, model: Model) -> Policy:
-    """The policy in units: epsilon and the budget are rounded down."""
-    mechanism = MECHANISMS[settings.mechanism.name]
-    epsilon = budget_units(settings.mechanism.epsilon)
-    shift = withheld_in_all(settings, model, epsilon)
-    return Policy(
-        mechanism=mechanism.code,
-        holds_epsilon=mechanism.holds_epsilon,
-        constants=constants_table(epsilon, shift),
-        epsilon=epsilon,
-        budget=budget_units(settings.budget.nats),
-        window=settings.budget.length,
-        when_spent=WHEN_SPENT[settings.budget.when_spent],
-        model_tag=model.tag,
-        interval=settings.model.step or 0,
-        most_steps=settings.model.most,
-        shift=shift,
-        listed=listed_by(settings, model),
-        sliding=settings.budget.sliding,
-        rising=_rising(settings, model, epsilon, shift),
-    )
-
-
-def _rising(settings: Settings, model: Model, epsilon: int, shift: int) -> Rising | None:
-    upper = settings.mechanism.upper
-    return None if upper is None else rising_of(epsilon, budget_units(upper), model.chain.symbols, shift)
-
-
-def withheld_in_all(settings: Settings, model: Model, epsilon: int) -> int:
-    """What is withheld of epsilon for readers who believe something else; half of it covers everybody."""
-    most = epsilon - epsilon // 2
-    return min(most, withheld_units(epsilon, settings.mechanism.radius) + apart_units(settings, model))
-
-
-def apart_units(settings: Settings, model: Model) -> int:
-    """How far readers whose model is off by `mechanism.chain_error` may be from what is believed about one release."""
-    error = settings.mechanism.chain_error
-    apart = chain_error_units(error, model.chain.contraction, model.chain.span)
-    if settings.window is None:
-        return apart
-    gap = one_step_units(error) if settings.model.step is None else 2 * apart
-    return apart + (settings.window.events - 1) * gap

@@ -112,7 +112,7 @@ def _look_up(raw: Joined, rows: Integers, field: int, members: Members, numbers:
         if start == ABSENT:
             found[row] = UNKNOWN
         else:
-            listed = symbol_of(raw.data, start, end, members)
+            listed = symbol_of(raw.data, start, end, members, 0)
             if listed != CLOSELY:
                 found[row] = numbers[listed]
 

@@ -96,7 +96,8 @@ class House:
     def write_settings(self, **changes: str) -> None:
         self._settings.update(changes)
         kafka = KAFKA.format(name=self.name, broker=self.broker, raw=self.raw, port=self.port)
-        self.file.write_text(kafka + "".join(f"{name}: {text}\n" for name, text in self._settings.items()))
+        given = {name: text for name, text in self._settings.items() if text}
+        self.file.write_text(kafka + "".join(f"{name}: {text}\n" for name, text in given.items()))
 
     async def start(self) -> None:
         """Returns when the worker serves."""

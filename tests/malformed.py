@@ -1,9 +1,12 @@
-"""Malformed records, each made from its number alone: truncated, mutated, nested, too large, of wrong types, noise."""
+"""Malformed records, each made from its number alone: truncated, mutated, nested, too large, of wrong types, noise.
+
+With further names they hold these fields, too; those that hold lists are wrong as often as right.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 CANARY = "canary-9e4b"
@@ -115,6 +118,19 @@ GOOD_VALUES: dict[str, Values] = {
         '"😀"',
         "12345678901234567890123",
     ],
+    "job": ['"clerk"', '"nurse"', '"a:b"', '"größe"', '"cl\\u0065rk"', '"\\u006eurse"', '"Clerk"'],
+    "age": ["-3", "0", "7", "9", "8", "1"],
+    "warmth": ["0", "0.5", "7", "8", "8.0", "3.999999999999999999", "1e0", "-0.0", "1e-9", "8.01", "-1"],
+    "tags": [
+        *("[]", "[ ]", '["a"]', '["b","a"]', '["c","a","b"]', '["a", "c"]', '["\\u0061"]', '[\n"c" ,"b" ]', '["b"]'),
+        *('["größe"]', '["größe","a"]', '["a","a"]', '["a","\\u0061"]', '["a","b","c","größe"]', '["a","b","a","b"]'),
+        *('["a",null]', "[1]", '[["a"]]', '["A"]', '"a"', "{}", '{"0":"a"}', '["a",]', '["a" "b"]', "[NaN]"),
+        *('["a","d"]', '["a",1e999]'),
+    ],
+    "marks": [
+        *("[]", "[1]", "[2,-3]", "[7,0]", "[-3,7]", "[4, 5]", "[6]", "[0,1]"),
+        *("[1,1]", "[0,-0]", "[1,1.0]", "[1,2,3]", "[8]", "[18446744073709551617]", "[true]", "1"),
+    ],
 }
 
 KEYS: list[bytes | None] = [b"u1", b"u1", b"u1", b"17", CANARY.encode(), None, b"", b"\xff", b"u" * 1024, b"u" * 1025]
@@ -131,8 +147,8 @@ def member(name: str, draw: random.Random) -> str:
     return f'"{written}"{blank}:{blank}{value_of(name, draw)}'
 
 
-def document(draw: random.Random) -> str:
-    """A record of the shape that all three pipelines may like, with odd values here and there."""
+def document(draw: random.Random, further: Sequence[str] = ()) -> str:
+    """A record of the shape that all pipelines may like, with odd values here and there."""
     device = [member(name, draw) for name in ("activity", "level", "time") if draw.random() < 0.97]
     first = draw.choice(["activity", "activity", "activity", "other"])
     top = [member(name, draw) for name in (first, "id", "n", "t", "other") if draw.random() < 0.93]
@@ -141,21 +157,22 @@ def document(draw: random.Random) -> str:
         top.append(f'"list":[{value_of("n", draw)},{value_of("n", draw)}]')
     if draw.random() < 0.1:
         top.append(draw.choice(top))
+    top += [member(name, draw) for name in further if draw.random() < 0.97]
     draw.shuffle(top)
     return "{" + ",".join(top) + "}"
 
 
-def whole(draw: random.Random) -> bytes:
-    return document(draw).encode("utf-8", "surrogatepass")
+def whole(draw: random.Random, further: Sequence[str]) -> bytes:
+    return document(draw, further).encode("utf-8", "surrogatepass")
 
 
-def truncated(draw: random.Random) -> bytes:
-    text = whole(draw)
+def truncated(draw: random.Random, further: Sequence[str]) -> bytes:
+    text = whole(draw, further)
     return text[: draw.randrange(len(text))]
 
 
-def mutated(draw: random.Random) -> bytes:
-    text = bytearray(whole(draw))
+def mutated(draw: random.Random, further: Sequence[str]) -> bytes:
+    text = bytearray(whole(draw, further))
     for _ in range(draw.choice([1, 1, 1, 2, 5])):
         at = draw.randrange(len(text))
         length = draw.choice([0, 1, 1, 4])
@@ -168,15 +185,15 @@ def mutated(draw: random.Random) -> bytes:
     return bytes(text)
 
 
-def nested(draw: random.Random) -> bytes:
+def nested(draw: random.Random, further: Sequence[str]) -> bytes:
     levels = draw.choice([*range(55, 75), 128, 254, 255, 300])
     opening, closing = draw.choice([("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])
     inner = opening * levels + ("1" if opening != "[" else "") + closing * (levels - draw.choice([0, 0, 0, 1]))
     name = draw.choice(["other", "n", "activity"])
-    return (document(draw)[:-1] + f',"{name}x":{inner}' + "}").encode("utf-8", "surrogatepass")
+    return (document(draw, further)[:-1] + f',"{name}x":{inner}' + "}").encode("utf-8", "surrogatepass")
 
 
-def noise(draw: random.Random) -> bytes:
+def noise(draw: random.Random, _: Sequence[str]) -> bytes:
     kind = draw.randrange(3)
     if kind == 0:
         return draw.randbytes(draw.randrange(40))
@@ -198,27 +215,27 @@ def noise(draw: random.Random) -> bytes:
     )
 
 
-def large(draw: random.Random) -> bytes:
-    text = whole(draw)
+def large(draw: random.Random, further: Sequence[str]) -> bytes:
+    text = whole(draw, further)
     return text + b" " * draw.choice([2000 - len(text), 2001 - len(text), 3000])
 
 
-MAKERS: tuple[tuple[Callable[[random.Random], bytes | None], int], ...] = (
+MAKERS: tuple[tuple[Callable[[random.Random, Sequence[str]], bytes | None], int], ...] = (
     (whole, 60),
     (truncated, 15),
     (mutated, 40),
     (nested, 5),
     (noise, 7),
     (large, 2),
-    (lambda _: None, 1),
+    (lambda *_: None, 1),
 )
 
 
-def record(number: int) -> Record:
+def record(number: int, further: Sequence[str] = ()) -> Record:
     """The record of this number, always the same."""
     draw = random.Random(f"malformed {number}")
     makers, weights = zip(*MAKERS, strict=True)
-    value = draw.choices(makers, weights)[0](draw)
+    value = draw.choices(makers, weights)[0](draw, further)
     return Record(
         value, draw.choice(KEYS) if draw.random() < 0.3 else b"u1", draw.choice(TIMES) if draw.random() < 0.2 else NOW
     )

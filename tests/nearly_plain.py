@@ -27,8 +27,35 @@ DECLARED = ("activity", "n", "level", "place")
 OTHERS = ("other", "x", "y", "activity2", "activit", "m", "N", "levle", "a:b", "a b", "~")
 ODD_NAMES = ("", "größe", "\\u006e", "n\\n", "activity\x7f", "\x01", 'n"', "l\xffevel", "n\x00", " n")
 
+
+class Kind(NamedTuple):
+    """Which names records of a kind have most of the time, and the values of those that have values of their own."""
+
+    names: tuple[str, ...]
+    pools: dict[str, tuple[str, ...]]
+
+
 ACTIVITIES = listed('"still" "walking" "running" "a:b" "" 1 -1 3 17 0')
 ODD_ACTIVITIES = ('"walking "', *listed('"größe" "Walking" "walkin" "w\\u0061lking" "gr\\u00f6\\u00dfe" 1.0 30'))
+ALONE = Kind(DECLARED, {"activity": ACTIVITIES})
+SEVERAL = Kind(
+    ("activity", "n", "job", "age", "home", "floor"),
+    {
+        "activity": listed('"still" "walking" "running" "a:b" ""'),
+        "job": listed('"clerk" "nurse" "pilot" "walking" "a:b" "still"'),
+        "age": listed("0 1 7 9 10 99"),
+        "home": ('"c 1"', '"c 2"', '"clerk"', '""', '"nurse2"'),
+        "floor": listed("-2 -1 0 1 30"),
+    },
+)
+# The same with texts that only the definition reads.
+LISTS = Kind(
+    ("activity", "n", "job", "tags", "age"),
+    {
+        **SEVERAL.pools,
+        "tags": ("[]", '["a"]', '["b","a"]', '["a" , "c"]', '["c","a"]', '["b"]', '["a","a"]', '["a","b","c"]', "null"),
+    },
+)
 WORDS = ("true", "false", "null")
 ODD_VALUES = (
     *listed("tru nul True truefalse nulll NaN Infinity - +1 .5 5. -.5 1.e3 0x10 1_0 1e5 1E5 1.5e3 1e-7 1e999 -0 -0.0"),
@@ -71,11 +98,12 @@ def almost(written: str, draw: random.Random) -> str:
     return written[:at] + draw.choice(("", "a", "l", "g", "0", "1", "7")) + written[at + draw.choice((0, 1)) :]
 
 
-def value(name: str, draw: random.Random, oddity: float) -> str:
+def value(name: str, draw: random.Random, oddity: float, pools: dict[str, tuple[str, ...]]) -> str:
     if draw.random() < oddity:
-        return draw.choice(ODD_VALUES + ODD_ACTIVITIES + (almost(draw.choice(ACTIVITIES), draw),) * 20)
-    if name == "activity":
-        return draw.choice(ACTIVITIES)
+        near = almost(draw.choice(pools.get(name, ACTIVITIES)), draw)
+        return draw.choice(ODD_VALUES + ODD_ACTIVITIES + (near,) * 20)
+    if name in pools:
+        return draw.choice(pools[name])
     if draw.random() < 0.05:
         return draw.choice(UNUSUAL_VALUES)
     kind = draw.randrange(10)
@@ -91,11 +119,11 @@ def blank(draw: random.Random, oddity: float) -> str:
     return draw.choice(ODD_BLANKS) if chance < oddity / 8 else draw.choice(BLANKS) if chance > 0.97 else ""
 
 
-def document(draw: random.Random, oddity: float) -> str:
-    names = [name for name in DECLARED if draw.random() < (0.97 if name == "activity" else 0.9)]
+def document(draw: random.Random, oddity: float, kind: Kind) -> str:
+    names = [name for name in kind.names if draw.random() < (0.97 if name in kind.pools else 0.9)]
     names += draw.sample(OTHERS, draw.choice([0, 0, 1, 2, 5]))
     if draw.random() < oddity:
-        names += draw.choices(DECLARED + OTHERS + ODD_NAMES, k=draw.choice([1, 1, 2]))
+        names += draw.choices(kind.names + OTHERS + ODD_NAMES, k=draw.choice([1, 1, 2]))
     if draw.random() < oddity / 10:
         names += [f"k{i}" for i in range(draw.choice([20, 25, 26, 27, 28, 29, 30, 40]))]
     if draw.random() < 0.5:
@@ -108,7 +136,7 @@ def document(draw: random.Random, oddity: float) -> str:
             blank(draw, oddity),
             ":",
             blank(draw, oddity),
-            value(name, draw, oddity),
+            value(name, draw, oddity, kind.pools),
             blank(draw, oddity),
         ]
     return "".join([*out, "}", blank(draw, oddity)])
@@ -122,11 +150,11 @@ def mutated(whole: bytes, draw: random.Random) -> bytes:
     return whole[:at] + draw.choice([*pieces, bytes([draw.randrange(256)])]) + whole[at + length :]
 
 
-def record(number: int) -> Record:
+def record(number: int, kind: Kind = ALONE) -> Record:
     """The record of this number, always the same."""
     draw = random.Random(f"nearly plain {number}")
     oddity = draw.choice([0.0, 0.0, 0.03, 0.2])
-    raw: bytes | None = document(draw, oddity).encode("utf-8", "surrogatepass").replace(b"\xc3\xbf", b"\xff")
+    raw: bytes | None = document(draw, oddity, kind).encode("utf-8", "surrogatepass").replace(b"\xc3\xbf", b"\xff")
     chance = draw.random()
     if raw is not None and chance < 0.12:
         raw = mutated(raw, draw)

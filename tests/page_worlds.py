@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import fields_world
 import numpy as np
 import orjson
 import segment_world
@@ -15,7 +16,11 @@ from audit_memory import START_MS
 from audit_world import EPOCH, model_of, settings_text
 from metering import a_block, heads_of, meter_settings
 from pipeline_help import Record
+from step_help import sticky_chain
 
+from beliefs.alphabet import Categories
+from beliefs.correlation.joint_file import JointModel
+from beliefs.correlation.joint_file import serialise as serialise_joint
 from beliefs.model_file import serialise
 from beliefs.rounding import UNITS_PER_NAT
 from stream.clock_rows import rows_of_promise
@@ -26,6 +31,7 @@ from stream.engine.topic_ids import TopicFacts
 from stream.keys import _document_of
 from stream.learning.learners import LEARNING_LOG, Learners, LearningObserver
 from stream.metrics import Meter
+from stream.metrics.fields import FieldCounts
 from stream.metrics.observer import MeterObserver
 from stream.opening import Opened, open_pipeline
 from stream.protocol.effects import BlockReport
@@ -78,6 +84,13 @@ def segmented(folder: Path, **changes: Any) -> Opened:
     return open_pipeline(house(folder, segment_world.text_of(**changes), models), {})
 
 
+def fields(folder: Path, text: str) -> Opened:
+    """Two lasting fields with a joint table, beside the field that is followed or alone."""
+    (folder / "joint.json").write_bytes(serialise_joint(JointModel(fields_world.table())))
+    followed = serialise(Categories(fields_world.ACTIVITIES), sticky_chain(SYMBOLS), {})
+    return open_pipeline(house(folder, text, [("model.json", followed)]), {})
+
+
 def idle(opened: Opened) -> Meter:
     """A worker that has just started."""
     return Meter(meter_settings_of(opened, bytes_of_a_row(opened)), Clock(), witness_of(opened, following_of(opened)))
@@ -87,6 +100,8 @@ def busy(opened: Opened, records: Iterable[Sequence[Record]]) -> Meter:
     """A worker that has carried out these blocks, one every four seconds, and has seven records to go."""
     clock, following = Clock(), following_of(opened)
     meter = Meter(meter_settings_of(opened, bytes_of_a_row(opened)), clock, witness_of(opened, following))
+    if opened.promise.fields is not None:
+        meter.fields = FieldCounts(opened.promise.fields, opened.settings.metrics.small_count_floor)
     written = 0
     observer = MeterObserver(meter, lambda _: [], lambda: written + 25)
     observer.assigned([0])

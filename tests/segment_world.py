@@ -136,12 +136,13 @@ def run(
     *,
     falsify: Callable[[AnyPipeline], None] | None = None,
     nested: bool = False,
+    beside: str = "",
     **settings: Any,
 ) -> SegmentRun:
     """Carry out random events of users of all segments; some of them broken, some of another segment than their user's,
-    some of none.
+    some of none. `beside` are more lines of settings.
     """
-    house = house_of(given, **settings)
+    house = House(parse_settings((text_of(**settings) + beside).encode(), Path("segments.yaml")), given)
     kafka, promise = house.settings.kafka, house.promise()
     topics = (kafka.released_topic, house.settings.changelog_topic, kafka.dead_letter_topic, kafka.raw_topic)
     logs: dict[str, list[list[Kept]]] = {topic: [] for topic in topics}

@@ -20,18 +20,29 @@ class RefusedError(Exception):
 
 
 class Selected(NamedTuple):
-    """The selected fields of an accepted record; `public` maps a written path to its value."""
+    """The selected fields of an accepted record; `public` maps a written path to its value, `fields` has the numbers of
+    the values of each further field, of a list in ascending order.
+    """
 
     value: Any
     user: bytes
     time: int
     public: dict[str, Any]
+    fields: list[list[int]]
+
+
+class Field(NamedTuple):
+    """One further field: its values, or how many cells of width 1 it has from 0 on; at most so many if it is a list."""
+
+    steps: tuple[str | int, ...]
+    values: tuple[str | int, ...] | int
+    at_most: int | None = None
 
 
 class Wanted(NamedTuple):
     """What to select, as plain steps."""
 
-    protected: tuple[str | int, ...]
+    protected: tuple[str | int, ...] | None
     alphabet: tuple[str | int, ...]
     user: tuple[str | int, ...] | None
     and_key: bool
@@ -39,6 +50,7 @@ class Wanted(NamedTuple):
     unit: str
     public: dict[str, tuple[str | int, ...]]
     max_bytes: int
+    fields: tuple[Field, ...] = ()
 
 
 def select(wanted: Wanted, value: bytes | None, key: bytes | None, timestamp: int) -> Selected:
@@ -48,14 +60,38 @@ def select(wanted: Wanted, value: bytes | None, key: bytes | None, timestamp: in
     document = parse(value)
     if not isinstance(document, dict):
         raise RefusedError
-    protected = find(document, wanted.protected)
-    if not any(type(protected) is type(member) and protected == member for member in wanted.alphabet):
-        raise RefusedError
+    protected = None
+    if wanted.protected is not None:
+        protected = find(document, wanted.protected)
+        number_of(protected, wanted.alphabet)
+    fields = [numbers_of(field, find(document, field.steps)) for field in wanted.fields]
     public = {name: find(document, steps) for name, steps in wanted.public.items() if has(document, steps)}
     for found in public.values():
         if any(isinstance(number, int) and not fits(number) for number in leaves(found)):
             raise RefusedError
-    return Selected(protected, user_of(wanted, document, key), time_of(wanted, document, timestamp), public)
+    return Selected(protected, user_of(wanted, document, key), time_of(wanted, document, timestamp), public, fields)
+
+
+def numbers_of(field: Field, found: Any) -> list[int]:
+    if field.at_most is None:
+        return [number_of(found, field.values)]
+    if not isinstance(found, list) or len(found) > field.at_most:
+        raise RefusedError
+    numbers = [number_of(value, field.values) for value in found]
+    if any(numbers.count(number) > 1 for number in numbers):
+        raise RefusedError
+    return sorted(numbers)
+
+
+def number_of(found: Any, values: tuple[str | int, ...] | int) -> int:
+    if isinstance(values, int):
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= values:
+            raise RefusedError
+        return min(math.floor(found), values - 1)
+    for number, value in enumerate(values):
+        if type(found) is type(value) and found == value:
+            return number
+    raise RefusedError
 
 
 def parse(value: bytes) -> Any:

@@ -14,11 +14,11 @@ import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
+from beliefs.correlation.nested_lists import CELLS_MAX
 from beliefs.native import kernel
 from beliefs.rounding import UNITS_PER_NAT, fading_down, log_units_up
 from beliefs.simplex import Vector
 
-CELLS_MAX = 1_000_000
 RANGE = 2.0**-200
 """The least weight beside the largest: with all that multiplies it, it stays an ordinary double."""
 
@@ -44,7 +44,7 @@ class Responses:
 
     def __init__(self, weights: Matrix) -> None:
         if weights.size > CELLS_MAX:
-            raise Invalid("joint", f"has {weights.size} cells; {CELLS_MAX} are the most that is worked with")
+            raise Invalid("joint", f"has {weights.size:,} cells; {CELLS_MAX:,} are the most that is worked with")
         # By a power of two, which rounds nothing.
         scaled = np.ldexp(weights, -math.frexp(float(weights.max()))[1])
         if bool((scaled[scaled > 0.0] < RANGE).any()):

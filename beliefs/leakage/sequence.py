@@ -6,19 +6,23 @@ lower leakage the largest of its inverse, both over the values that are possible
 either may be infinite.
 
 `extreme_ratios` works with any kind of number. The leaks in nats are computed from exact fractions of the given floats,
-whose laws are divided by their exact sums first, and rounded up by less than 1e-15 of their size.
+whose laws are divided by their exact sums first, and rounded up to the next double.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import NamedTuple, TypeVar
 
 from beliefs.checks import Invalid, require
 
 Number = TypeVar("Number", float, Fraction)
+
+_DIGITS, _MORE = Context(prec=60), 1 + Decimal("1e-35")
+_NEAR = Fraction(1, 1 << 64)
 
 
 class Leak(NamedTuple):
@@ -67,16 +71,25 @@ def exact_law(values: Sequence[float]) -> list[Fraction]:
 
 
 def log_up(ratio: Fraction) -> float:
-    """The natural logarithm of a ratio of 1 or more, rounded up; near 1 it is taken of the difference from 1."""
+    """The natural logarithm of a ratio of 1 or more, rounded up to a double; on every machine the same one.
+
+    Decimals round alike everywhere, which the library's logarithm does not. With x = ratio - 1, x itself is above the
+    logarithm, by less than x/2 of it. From 2^-64 on the logarithm of the quotient, which is right to 1e-60 of itself,
+    is right to 2e-40 of itself; more than that is added.
+    """
     if ratio == 1:
         return 0.0
-    shift = ratio.numerator.bit_length() - ratio.denominator.bit_length()
-    if abs(shift) <= 1:
-        nats = math.log1p(float(ratio - 1))
-    else:
-        nats = math.log(float(ratio / Fraction(2) ** shift)) + shift * math.log(2.0)
-    # Each library logarithm is within one last place, the product and the sum within half of one: four cover them all.
-    return nats + 4 * math.ulp(nats)
+    beyond = ratio - 1
+    if beyond < _NEAR:
+        return _double_up(beyond)
+    with localcontext(_DIGITS):
+        nats = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln() * _MORE
+    return _double_up(Fraction(nats))
+
+
+def _double_up(amount: Fraction) -> float:
+    nearest = float(amount)
+    return nearest if nearest >= amount else math.nextafter(nearest, math.inf)
 
 
 def _leak(largest: Fraction, smallest: Fraction) -> Leak:

@@ -148,17 +148,19 @@ class _Step:
 
     def __call__(self, point: Vector) -> Vector:
         """From a start law above its rows to the next; `told` is the log posterior of the first."""
-        heard = self._heard
-        start, matrix = np.ascontiguousarray(point[0]), np.ascontiguousarray(point[1:])
-        whole = expect(
-            heard.columns, heard.which, heard.begins, start, matrix, *self._work, self._expected, self._firsts
-        )
-        self.likelihood = float(whole)
+        firsts, transitions = self.counts(point[0], point[1:])
         with np.errstate(divide="ignore"):
             self.told = self.likelihood + PRIOR * float(np.log(point).sum())
-        counts = np.concatenate([self._firsts[None], self._expected]) + PRIOR
+        counts = np.concatenate([firsts[None], transitions]) + PRIOR
         following: Vector = counts / counts.sum(axis=1, keepdims=True)
         return following
+
+    def counts(self, start: Vector, matrix: Vector) -> tuple[Vector, Vector]:
+        """Expected first values and transitions, which the next call overwrites."""
+        heard, laws = self._heard, (np.ascontiguousarray(start), np.ascontiguousarray(matrix))
+        whole = expect(heard.columns, heard.which, heard.begins, *laws, *self._work, self._expected, self._firsts)
+        self.likelihood = float(whole)
+        return self._firsts, self._expected
 
 
 def learn_hidden(
@@ -231,11 +233,23 @@ def closed_form(pairs: Vector, keep: float, other: float) -> tuple[Vector, Vecto
 
 def spread_of(heard: Heard, groups: Indices, whole: Hidden) -> Vector:
     """The standard error of each entry of start and rows: the jackknife over groups of users, each left out in turn."""
-    left_out = []
-    for group in np.unique(groups).tolist():
-        rest = learn_hidden(heard.of_users(np.flatnonzero(groups != group)), whole.start, whole.matrix)
-        left_out.append(np.concatenate([rest.start[None], rest.matrix]))
-    several = np.array(left_out)
-    count = len(left_out)
+    several = np.array([np.concatenate([rest.start[None], rest.matrix]) for rest in without_each(heard, groups, whole)])
+    count = len(several)
     spread: Vector = np.sqrt((count - 1) / count * ((several - several.mean(axis=0)) ** 2).sum(axis=0))
     return spread
+
+
+def without_each(heard: Heard, groups: Indices, whole: Hidden) -> list[Hidden]:
+    """Learnt again without each group of users, from the chain of all."""
+    numbers = np.unique(groups).tolist()
+    return [
+        learn_hidden(heard.of_users(np.flatnonzero(groups != group)), whole.start, whole.matrix) for group in numbers
+    ]
+
+
+def occupancy(heard: Heard, chain: Hidden) -> Vector:
+    """How often each value is to be expected among all events, given all that was heard, under a chain."""
+    step = _Step(heard)
+    firsts, transitions = step.counts(chain.start, chain.matrix)
+    shares: Vector = (firsts + transitions.sum(axis=0)) / heard.which.size
+    return shares

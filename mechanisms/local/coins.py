@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from beliefs.checks import require
-from mechanisms.coins import KEY_BYTES, WORDS_PER_OFFSET, Coins, keystream
+from mechanisms.coins import KEY_BYTES, WORDS_PER_OFFSET, Coins, coins_of, keystream
 from mechanisms.contract import Integers
 
 
@@ -31,20 +31,37 @@ def permanent_coins(key: bytes, user: bytes, value: int, words: int) -> Coins:
     return report_coins(derived, 0, 1, words)
 
 
+class KeptCoins:
+    """Permanent coins of users and values; those asked for last are remembered, which changes nothing but the time."""
+
+    def __init__(self, key: bytes, words: int, most: int = 1 << 16) -> None:
+        self._key, self._words, self._most = key, words, most
+        self._known: dict[tuple[bytes, int], Coins] = {}
+
+    def beside(self, users: Sequence[bytes], values: Integers, fresh: Coins) -> Coins:
+        """Rows for reports from permanent bits: the first half follows from user and value, the other is fresh."""
+        rows = np.empty((len(users), self._words + fresh.shape[1]), dtype=np.uint64)
+        rows[:, self._words :] = fresh
+        for place, owner in enumerate(zip(users, values.tolist(), strict=True)):
+            rows[place, : self._words] = self._of(owner)
+        return rows
+
+    def _of(self, owner: tuple[bytes, int]) -> Coins:
+        kept = self._known.pop(owner, None)
+        if kept is None:
+            kept = permanent_coins(self._key, *owner, self._words)[0]
+            if len(self._known) >= self._most:
+                del self._known[next(iter(self._known))]
+        self._known[owner] = kept
+        return kept
+
+
 def memoised_coins(key: bytes, users: Sequence[bytes], values: Integers, first: int, words: int) -> Coins:
-    """Rows for reports from permanent bits: the first half follows from user and value, the other from the report.
+    """Rows for consecutive reports from permanent bits.
 
     However many reports a user makes of a value, wherever and after whatever restart: the permanent bits are the same.
     """
-    fresh = report_coins(key, first, len(users), words // 2)
-    kept: dict[tuple[bytes, int], Coins] = {}
-    rows = np.empty((len(users), words), dtype=np.uint64)
-    rows[:, words // 2 :] = fresh
-    for place, owner in enumerate(zip(users, values.tolist(), strict=True)):
-        if owner not in kept:
-            kept[owner] = permanent_coins(key, *owner, words // 2)[0]
-        rows[place, : words // 2] = kept[owner]
-    return rows
+    return KeptCoins(key, words // 2).beside(users, values, report_coins(key, first, len(users), words // 2))
 
 
 def report_coins(key: bytes, first: int, count: int, words: int) -> Coins:
@@ -53,6 +70,16 @@ def report_coins(key: bytes, first: int, count: int, words: int) -> Coins:
     blocks = -(-words // WORDS_PER_OFFSET)
     rows = keystream(key, first * blocks, count * blocks).reshape(count, blocks * WORDS_PER_OFFSET)
     return rows[:, :words]
+
+
+def coins_at(key: bytes, offsets: Integers, words: int) -> Coins:
+    """A row of so many words for the report of each of these ascending offsets: report number `offset` of the field."""
+    require(words >= 1, "a report takes at least one word")
+    blocks = -(-words // WORDS_PER_OFFSET)
+    if blocks == 1:
+        return coins_of(key, offsets)[:, :words]
+    places = (offsets[:, None] * blocks + np.arange(blocks)).ravel()
+    return coins_of(key, places).reshape(offsets.shape[0], blocks * WORDS_PER_OFFSET)[:, :words]
 
 
 def _derived(key: bytes, purpose: bytes, *parts: bytes) -> bytes:

@@ -16,6 +16,7 @@ from mechanisms.local.estimate import Estimate
 from mechanisms.local.grr import DrawnResponse
 from mechanisms.local.hashing import DrawnHashing, HashReports
 from mechanisms.local.histogram import DrawnHistogram
+from mechanisms.local.inverted import reports_in, sums_of
 from mechanisms.local.registry import drawn
 from mechanisms.local.top_k import DrawnTop
 from mechanisms.local.wire import read, shape_of
@@ -65,9 +66,8 @@ class Tally:
     def add(self, reports: Any) -> None:
         """Reports in the mechanism's own form, many at once."""
         self.shape.check(reports)
-        counts = reports.sum(axis=0) if isinstance(self.drawn, DrawnHistogram) else self.drawn.counts(reports)
-        self.sums = self.sums + counts
-        self.reports += int(reports.hashes.size if isinstance(reports, HashReports) else reports.shape[0])
+        self.sums = self.sums + sums_of(self.drawn, reports)
+        self.reports += reports_in(reports)
 
     def read(self, documents: Iterable[object]) -> None:
         """Reports as they stand on the wire; if one is refused, none of these is added."""

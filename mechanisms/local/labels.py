@@ -7,19 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beliefs.alphabet import Alphabet
 from beliefs.checks import Invalid, kind_of
 from mechanisms.contract import Integers
+from mechanisms.local.slots import Values
 
 
 @dataclass(frozen=True)
 class Labels:
     """One of the field's values, as itself."""
 
-    alphabet: Alphabet
+    alphabet: Values
+
+    @property
+    def size(self) -> int:
+        return self.alphabet.size
 
     def check(self, reports: Integers) -> None:
-        require_array(reports, "values", None, 0, self.alphabet.size - 1)
+        require_array(reports, "values", None, 0, self.size - 1)
 
     def documents(self, reports: Integers) -> list[object]:
         return [self.alphabet.value_at(index) for index in reports.tolist()]
@@ -38,11 +42,15 @@ class Labels:
 class TopLabels:
     """One of the named values, as itself, or null for any other."""
 
-    alphabet: Alphabet
+    alphabet: Values
     top: tuple[int, ...]
 
+    @property
+    def size(self) -> int:
+        return len(self.top) + 1
+
     def check(self, reports: Integers) -> None:
-        require_array(reports, "cells", None, 0, len(self.top))
+        require_array(reports, "cells", None, 0, self.size - 1)
 
     def documents(self, reports: Integers) -> list[object]:
         named = [*(self.alphabet.value_at(index) for index in self.top), None]

@@ -137,6 +137,10 @@ class DrawnRappor:
         """In how many of TOTAL x TOTAL cases a bit is reported as 1."""
         return permanent * self.if_one + (TOTAL - permanent) * self.if_zero
 
+    def one_of(self, permanent: int) -> float:
+        """The chance that a bit is reported as 1 which is kept as 1 in so many cases."""
+        return float(Fraction(self._ones(permanent), TOTAL**2))
+
     def draw(self, values: Integers, coins: Coins) -> Integers:
         """One report for each value: permanent bits from the first half of the coins, their report from the other."""
         kept = self.permanent.draw(values, coins[:, : self.values])
@@ -151,7 +155,7 @@ class DrawnRappor:
         return found
 
     def estimate(self, counts: Floats, reports: int) -> Estimate:
-        chances = (float(Fraction(self._ones(each), TOTAL**2)) for each in (self.permanent.one, self.permanent.other))
+        chances = (self.one_of(each) for each in (self.permanent.one, self.permanent.other))
         return from_support(counts, reports, *chances)
 
 

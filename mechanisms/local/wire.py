@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from beliefs.alphabet import Alphabet
 from beliefs.checks import Invalid, kind_of, read_object
 from beliefs.json_text import JsonObject
 from mechanisms.contract import Integers
@@ -21,6 +20,7 @@ from mechanisms.local.hashing import DrawnHashing, HashReports
 from mechanisms.local.histogram import DrawnHistogram
 from mechanisms.local.labels import Labels, TopLabels, require_array
 from mechanisms.local.rappor import DrawnRappor
+from mechanisms.local.slots import Values
 from mechanisms.local.subset import DrawnSubset
 from mechanisms.local.top_k import DrawnTop
 from mechanisms.local.unary import DrawnBits
@@ -158,8 +158,8 @@ class Cells:
         return np.array(rows, dtype=np.int64).reshape(len(rows), self.values)
 
 
-def shape_of(found: Drawn, alphabet: Alphabet) -> Shape:
-    """The shape of a mechanism's reports about a field with these values."""
+def shape_of(found: Drawn, alphabet: Values) -> Shape:
+    """The shape of a mechanism's reports about a field, or one slot of a field of lists, with these values."""
     if alphabet.size != found.values:
         raise Invalid("values", f"are {alphabet.size}, but the mechanism was made for {found.values}")
     if isinstance(found, DrawnResponse):

@@ -10,13 +10,14 @@ lines of a partition must be in its order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 import orjson
 
+from beliefs.checks import Invalid
 from stream.adversary.facts import json_lines
 from stream.audit.public import Public
 from stream.audit.records import Record
@@ -41,23 +42,34 @@ def read_export(file: Path, option: str, public: Public) -> dict[int, list[Recor
     """The records by partition."""
     needs_time = public.rules.interval > 0 or public.rules.window > 0
     found: dict[int, list[Record]] = {}
-    for number, line in json_lines(file, option):
-        where = f"{option} {file}, line {number}"
-        partition, time = line.get("partition", 0), line.get("timestamp", -1 if needs_time else 0)
-        for name, whole in (("partition", partition), ("timestamp", time)):
-            if type(whole) is not int or not 0 <= whole < _LARGEST:
-                _refuse(where, f"its {name} must be a whole number from 0")
-        records = found.setdefault(partition, [])
-        key, value, headers = _key(line.get("key"), where), _value(line.get("value")), _headers(line, where)
-        records.append(Exported(len(records), time, key, value, headers))
+    for partition, record in exported_records(file, option, needs_time=needs_time):
+        found.setdefault(partition, []).append(record)
     if not found:
         _refuse(f"{option} {file}", "it holds no record")
     return found
 
 
-def _key(key: object, where: str) -> bytes:
+def exported_records(file: Path, option: str, *, needs_time: bool) -> Iterator[tuple[int, Record]]:
+    """Each record with its partition; a line that is none is refused with its number."""
+    for number, line in json_lines(file, option):
+        try:
+            yield record_in(line, number, needs_time=needs_time)
+        except Invalid as problem:
+            _refuse(f"{option} {file}, line {number}", f"its {problem.field} {problem.reason}")
+
+
+def record_in(line: Mapping[str, Any], number: int, *, needs_time: bool) -> tuple[int, Exported]:
+    """One line as a record, whose number stands for its offset, with its partition; `Invalid` where it is none."""
+    partition, time = line.get("partition", 0), line.get("timestamp", -1 if needs_time else 0)
+    for name, whole in (("partition", partition), ("timestamp", time)):
+        if type(whole) is not int or not 0 <= whole < _LARGEST:
+            raise Invalid(name, "must be a whole number from 0")
+    return partition, Exported(number, time, _key(line.get("key")), _value(line.get("value")), _headers(line))
+
+
+def _key(key: object) -> bytes:
     if not isinstance(key, str) or not key:
-        _refuse(where, "its key must be a text that is not empty: the user or the pseudonym")
+        raise Invalid("key", "must be a text that is not empty: the user or the pseudonym")
     return key.encode("utf-8", "surrogateescape")
 
 
@@ -65,14 +77,14 @@ def _value(value: object) -> bytes:
     return value.encode() if isinstance(value, str) else orjson.dumps(value)
 
 
-def _headers(line: Mapping[str, Any], where: str) -> tuple[tuple[str, bytes], ...]:
+def _headers(line: Mapping[str, Any]) -> tuple[tuple[str, bytes], ...]:
     headers = line.get("headers")
     pairs = list(headers.items()) if isinstance(headers, dict) else headers
     if not isinstance(pairs, list):
-        _refuse(where, "its headers must be an object, or a list of pairs")
+        raise Invalid("headers", "must be an object, or a list of pairs")
     for pair in pairs:
         if not isinstance(pair, list | tuple) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
-            _refuse(where, "a header must have a name and a text")
+            raise Invalid("headers", "must each have a name and a text")
     return tuple((str(name), str(text).encode()) for name, text in pairs)
 
 

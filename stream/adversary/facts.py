@@ -167,16 +167,17 @@ def _number(value: object, least: int) -> int | None:
 def json_lines(file: Path, option: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The objects in a file, one a line, with the number of the line; empty lines are passed over."""
     try:
-        lines = file.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+                if not text.strip():
+                    continue
+                found = _object_in(text)
+                if found is None:
+                    _refuse(f"{option} {file}, line {number}", "it is not one JSON object")
+                yield number, found
     except OSError as error:
         _refuse(f"{option} {file}", f"it cannot be read: {error.strerror or type(error).__name__}")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        found = _object_in(line)
-        if found is None:
-            _refuse(f"{option} {file}, line {number}", "it is not one JSON object")
-        yield number, found
 
 
 def _has_steps(file: Path, kind: str) -> bool:

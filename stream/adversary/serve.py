@@ -7,13 +7,10 @@ Nobody is a label. What is about fewer users than the floor is left out.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import math
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final, Protocol
+from typing import Final
 
 from stream.adversary.attack import Task, result_of
 from stream.adversary.facts import Facts
@@ -21,15 +18,15 @@ from stream.adversary.result import Result
 from stream.adversary.truth import RawValues, require_topic_id
 from stream.adversary.watcher import SegmentsWatch
 from stream.attack.scores import HEARD_U, SCORED_U
-from stream.audit.records import Record
-from stream.audit.world import Bounds
-from stream.errors import CannotAudit, Refused
+from stream.audit.world import ReadsOn
+from stream.errors import CannotAudit
+from stream.exposition import Page, Sample, family
 from stream.names import METRIC_PREFIX
 
 _PREFIX: Final = METRIC_PREFIX + "adversary_"
+WHAT: Final = "The adversary's metrics"
 _SECONDS: Final = 5.0
 _QUANTILES: Final = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
-Sample = tuple[str, float]
 
 
 def exposition(result: Result | None, floor: int, *, up: bool = True) -> str:
@@ -103,25 +100,7 @@ def quantiles_of(result: Result, floor: int) -> list[Sample]:
 
 
 def _family(name: str, kind: str, text: str, samples: Sequence[Sample]) -> str:
-    full = _PREFIX + name
-    head = f"# HELP {full} {text}\n# TYPE {full} {kind}\n"
-    return head + "".join(f"{full}{label} {_number(value)}\n" for label, value in samples)
-
-
-def _number(value: float) -> str:
-    return ("+Inf" if value > 0 else "-Inf") if math.isinf(value) else repr(float(value))
-
-
-class ReadsOn(Protocol):
-    """Topics that can be read from an offset on, as `stream.audit.kafka_world` has them."""
-
-    async def partitions(self, topic: str) -> Sequence[int]: ...
-
-    async def bounds(self, topic: str, partition: int) -> Bounds: ...
-
-    def read(
-        self, topic: str, partition: int, until: int, *, committed: bool, first: int = 0
-    ) -> AsyncIterator[Sequence[Record]]: ...
+    return family(_PREFIX + name, kind, text, samples)
 
 
 @dataclass
@@ -166,65 +145,6 @@ class Follower:
             facts = Facts(truth, self.task.side, use_up=self.task.raw_truth)
             self.watches[partition] = SegmentsWatch(self.task.readers, facts)
         return self.watches[partition]
-
-
-class Page:
-    """Answers GET /metrics with what was told to it last."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self._text = exposition(None, 1).encode()
-        page = self
-
-        class Handler(BaseHTTPRequestHandler):
-            timeout = _SECONDS
-
-            def do_GET(self) -> None:
-                found = self.path.partition("?")[0] == "/metrics"
-                body = page._text if found else b"404 Not Found\n"
-                self.send_response(200 if found else 404)
-                self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8" if found else "text/plain")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-                """Nothing: an address asked for is nobody's business."""
-
-        try:
-            self._server = ThreadingHTTPServer((str(_address(host)), port), Handler)
-        except OSError as error:
-            raise Refused(
-                "The adversary's metrics cannot be served.",
-                where=f"{host}, port {port}",
-                why=error.strerror or type(error).__name__,
-                fix="give --serve a free port, and --host an address of this machine; port 0 takes any free one",
-            ) from None
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="adversary page", daemon=True)
-
-    @property
-    def port(self) -> int:
-        return int(self._server.server_address[1])
-
-    def show(self, text: str) -> None:
-        self._text = text.encode()
-
-    def __enter__(self) -> Page:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def _address(host: str) -> ipaddress.IPv4Address:
-    try:
-        return ipaddress.IPv4Address("127.0.0.1" if host == "localhost" else host)
-    except ValueError:
-        why, fix = "it is no IPv4 address", "write an address such as 127.0.0.1"
-        raise CannotAudit("The adversary's metrics cannot be served.", f"--host {host}", why, fix) from None
 
 
 async def follow(

@@ -31,7 +31,10 @@ class RawValues:
     known: Known = field(default_factory=Known)
 
     def __post_init__(self) -> None:
-        self._get = getter(self.public.form.protected)
+        protected = self.public.form.protected
+        if protected is None:
+            raise ValueError("the adversary guesses the field whose values follow one another, and there is none")
+        self._get = getter(protected)
 
     def take(self, records: Iterable[Record]) -> None:
         for record in records:

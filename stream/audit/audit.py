@@ -17,9 +17,11 @@ import numpy as np
 
 from stream.audit.accounts import Account, check_counters, check_group, check_identity
 from stream.audit.changelog import Owner, PartitionLog, check_owner, read_log
-from stream.audit.counters import Counts, read_counters
+from stream.audit.counters import counters_of, read_pages
 from stream.audit.epoch_records import Learning
 from stream.audit.epochs import EpochAudit
+from stream.audit.field_exported import check_exported
+from stream.audit.field_tally import shown
 from stream.audit.findings import Findings
 from stream.audit.partition import PartitionAudit
 from stream.audit.public import Public
@@ -68,7 +70,7 @@ async def audit(task: Task, topics: Topics, progress: Progress) -> Report:
     began = time.monotonic()
     report = Report(task.pipeline)
     sample = Sample(task.publics[0], task.accounts, *task.publics[1:]) if task.accounts else None
-    counters = await _counters(task, report)
+    pages = await _pages(task, report)
     partitions = await _partitions(task, topics)
     group = await topics.group_offsets(task.pipeline, task.raw_topic) if task.with_changelog else None
     account = Account(inputs=0, dead_letters=0, complete=task.with_changelog)
@@ -82,8 +84,14 @@ async def audit(task: Task, topics: Topics, progress: Progress) -> Report:
     await check_identity(task.raw_topic, topics, account, report)
     if task.with_uncommitted:
         await _uncommitted(task, topics, partitions, report, progress)
-    if counters is not None:
-        check_counters(counters, await read_counters(task.metrics), account, report)
+    if task.public.fields is not None:
+        report.fields = shown(task.public.fields, report.tally.fields, report.findings)
+        _note_fields(report)
+    if pages is not None:
+        later = await read_pages(task.metrics)
+        check_counters(counters_of(pages), counters_of(later), account, report)
+        if task.public.fields is not None:
+            check_exported(pages, later, report)
     if sample is not None:
         report.accounts = sample.summary()
     _note_unsure(report)
@@ -96,12 +104,12 @@ async def audit(task: Task, topics: Topics, progress: Progress) -> Report:
     return report
 
 
-async def _counters(task: Task, report: Report) -> Counts | None:
+async def _pages(task: Task, report: Report) -> list[str] | None:
     if not task.metrics:
         report.compared["exported counters"] = "not compared: no address of a worker's metrics was given"
         return None
     try:
-        return await read_counters(task.metrics)
+        return await read_pages(task.metrics)
     except CannotAudit:
         if task.metrics_required:
             raise
@@ -238,4 +246,17 @@ def _note_unsure(report: Report) -> None:
         report.notes.append(
             f"the window of {unsure:,} users depends on the times of suppressed events, which are not public; "
             "the changelog's was accepted where it is possible"
+        )
+
+
+def _note_fields(report: Report) -> None:
+    tally = report.tally.fields
+    if tally.near:
+        report.notes.append(
+            f"{tally.near:,} decisions about fields lay within 2^-30 nat of a cap, where either one is accepted"
+        )
+    if tally.users_left:
+        report.notes.append(
+            f"the fields of {tally.users_left:,} users could not be followed to the end: an event is missing, or its "
+            "header says nothing that can be counted"
         )

@@ -94,6 +94,7 @@ async def read_log(
             by_clock=each.rules.interval > 0,
             listed=each.listed,
             sliding=each.rules.sliding,
+            words=each.words,
         )
         for each, its in zip(publics, by_tag(rows, [each.tag for each in publics]), strict=True)
     )

@@ -27,9 +27,17 @@ Counts = Counter[tuple[str, str]]
 
 async def read_counters(addresses: Sequence[str]) -> Counts:
     """The sum over all pages of the counters that an audit can check."""
+    return counters_of(await read_pages(addresses))
+
+
+async def read_pages(addresses: Sequence[str]) -> list[str]:
+    return [await asyncio.to_thread(_page, address) for address in addresses]
+
+
+def counters_of(pages: Sequence[str]) -> Counts:
     total: Counts = Counter()
-    for address in addresses:
-        total.update(counters_in(await asyncio.to_thread(_page, address)))
+    for page in pages:
+        total.update(counters_in(page))
     return total
 
 

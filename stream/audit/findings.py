@@ -170,6 +170,46 @@ KINDS: Final[dict[str, tuple[str, str, str]]] = {
         "whatever was not declared public must not leave the pipeline",
         "stop the pipeline and remove the records",
     ),
+    "wrong_signs": (
+        "records whose header `fields` is missing, or says what cannot become of these fields",
+        "what was told about a user's fields is counted by it; these users cannot be followed any further",
+        _KEEP,
+    ),
+    "wrong_report": (
+        "records with a report of a field that is none of its mechanism at the level that the header names",
+        "what such a report tells is not what was charged; a longer or a finer one may tell more",
+        "stop the pipeline: a raw value may have been released",
+    ),
+    "withheld_report": (
+        "records that show a field that their header calls withheld",
+        "what is shown is not charged",
+        "stop the pipeline and remove the records",
+    ),
+    "missing_report": (
+        "records without a field that their header calls reported",
+        "the user is charged for what nobody was told, or the record was cut",
+        _KEEP,
+    ),
+    "repeated_member": (
+        "records with an object that holds one member twice",
+        "a reader sees one of the two; the other may show whatever was not to be released",
+        "stop the pipeline and remove the records",
+    ),
+    "field_beyond_cap": (
+        "reports of a field that a cap had no room for",
+        "more was told about a field of these users in total than was promised",
+        _RECOMPUTE,
+    ),
+    "field_needless": (
+        "fields that were withheld, lowered or coarsened although there was room for more",
+        "the promise allows that only where a total would pass its cap; utility was lost",
+        _RECOMPUTE,
+    ),
+    "field_account": (
+        "states whose account of a field differs from what was released",
+        "the next reports of such a user are decided and charged by an account that is not the adversary's",
+        _RECOMPUTE,
+    ),
     "broker_time": (
         "records that bear the broker's time, or none",
         "windows of the budget are cut by event time, which such a topic does not keep",

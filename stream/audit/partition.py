@@ -43,6 +43,8 @@ from stream.audit.book import (
     new_desk,
     new_verdicts,
 )
+from stream.audit.field_follow import FieldFollower
+from stream.audit.field_records import FORMS_OF_FIELDS
 from stream.audit.findings import PLACES_SHOWN, Findings
 from stream.audit.follow import follow
 from stream.audit.held import Held, Seen, waiting_of, wrongly_held
@@ -70,6 +72,7 @@ _OF_FORM: Final = (
     (OTHER_POLICY, "wrong_policy"),
     (OTHER_MODEL, "wrong_model"),
     (STRANGE_HEADER | STRANGE_FIELD, "strange_field"),
+    *FORMS_OF_FIELDS,
     (BROKER_TIME, "broker_time"),
     (UNUSABLE, "unusable_record"),
 )
@@ -106,6 +109,8 @@ class PartitionAudit:
         self._last_ids = np.zeros(self._known, dtype=f"V{ID_BYTES}")
         windows = public.windows
         self._windows = None if windows is None else WindowFollower(public.rules, windows)
+        fields = self._reader.fields
+        self._fields = None if fields is None or public.fields is None else FieldFollower(public.fields, fields.signs)
         self.held: Mapping[bytes, Held] = {}
         self.sample: Sample | None = None
         self.segment = 0
@@ -159,6 +164,8 @@ class PartitionAudit:
 
     def _follow(self, parsed: Parsed, which: Integers) -> None:
         rows = rows_of(parsed, which)
+        if self._fields is not None:
+            self._follow_fields(self._fields, parsed, which)
         if self.sample is not None:
             self.sample.take(self._partition, self._reader.users, rows.events, self.segment)
         if self._windows is not None:
@@ -167,6 +174,11 @@ class PartitionAudit:
         verdicts = new_verdicts(which.shape[0])
         follow(self._public.rules, self._public.law, self._desk, self._book, rows.events, verdicts)
         self._count(rows, verdicts)
+
+    def _follow_fields(self, fields: FieldFollower, parsed: Parsed, which: Integers) -> None:
+        columns = [column[which] for column in (parsed.user, parsed.step, parsed.time, parsed.signs, parsed.offset)]
+        for code, name, offset in fields.take(len(self._reader.users), *columns):
+            self._findings.add(code, 1, self._records_at(np.array([offset])), detail=name)
 
     def _count(self, rows: Rows, verdicts: Integers) -> None:
         events = rows.events
@@ -205,6 +217,8 @@ class PartitionAudit:
             latest = self._book.column(STEPS)[: self._known].copy()
             self._catch_up(self._stored)
             self._compare(self._stored, latest, topic_id)
+        if self._fields is not None:
+            self.tally.fields = self._fields.tally()
         book = self._book
         self.tally.users = int((book.column(STEPS)[:users] > 0).sum())
         self.tally.suppressed = int(book.column(HIDDEN)[:users].sum())
@@ -240,6 +254,9 @@ class PartitionAudit:
         empty = np.flatnonzero((stored.rows["steps"] <= 0) & (waiting == 0))
         self._findings.add("state_extra", empty.shape[0], self._states_at(stored, empty))
         self._compare_windows(stored)
+        if self._fields is not None:
+            for name, others in self._fields.differences(stored.rows["steps"], stored.words).items():
+                self._findings.add("field_account", len(others), self._states_at(stored, others), detail=name)
         for name, rows in differences(self._book, users, stored.rows, self._public.tag).items():
             which = np.flatnonzero(rows)
             self._findings.add("state_differs", which.shape[0], self._states_at(stored, which), detail=name)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from beliefs.distance import Distance, equal
 from stream.audit.book import Rules
+from stream.audit.field_gate import Gate
+from stream.audit.field_words import Words
 from stream.audit.law import Law
 from stream.audit.records import Form
 from stream.audit.window_book import Windows
@@ -25,10 +27,16 @@ class Public:
     windows: Windows | None = None
     distance: Distance = field(default_factory=equal)
     listed: int = 0
+    fields: Gate | None = None
 
     @property
     def states(self) -> int:
         return int(self.law.start.shape[0])
+
+    @property
+    def words(self) -> Words | None:
+        """What the changelog keeps about the fields that are protected each by itself, where there are any."""
+        return None if self.fields is None else Words(len(self.fields.fields.each), self.fields.fields.tag)
 
     @property
     def symbols(self) -> int:

@@ -15,15 +15,17 @@ from beliefs.alphabet import Alphabet
 from stream import names
 from stream.audit.amounts import Integers
 from stream.audit.book import FORECAST, RELEASE
+from stream.audit.field_records import UNREADABLE, FieldReader
+from stream.audit.field_rules import Field
 from stream.audit.places import Places
 from stream.records.paths import MISSING, Path, getter
 
-# What may be wrong with the form of a record. Those from NO_VALUE on keep it out of the recomputation.
+# What may be wrong with the form of a record. Those that make it UNUSABLE keep it out of the recomputation.
 OTHER_POLICY, OTHER_MODEL, STRANGE_HEADER, STRANGE_FIELD, BROKER_TIME = 1, 2, 4, 8, 16
 NO_VALUE, NO_HEADERS, NO_KEY, NO_PLACE = 32, 64, 128, 256
 UNUSABLE: Final = NO_VALUE | NO_HEADERS | NO_KEY | NO_PLACE
 
-Row = tuple[int, int, int, int, int, int, int, int, int]
+Row = tuple[int, int, int, int, int, int, int, int, int, int]
 
 ID_BYTES: Final = 16
 _LARGEST_STEP: Final = 1 << 62
@@ -50,20 +52,24 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class Form:
-    """How a released record must look, from the public settings and the model."""
+    """How a released record must look, from the public settings and the model. Where `protected` is None no field's
+    values follow one another, and the alphabet has a single value, which no record bears.
+    """
 
     alphabet: Alphabet
-    protected: Path
+    protected: Path | None
     public: tuple[Path, ...]
     headers: frozenset[str]
     policy: bytes
     model: bytes
     windows: bool = False
+    fields: tuple[Field, ...] = ()
 
 
 class Parsed(NamedTuple):
     """One entry a record; `form` is 0 where nothing is wrong. Entries of unusable records hold nothing else. `place` is
-    where in its window a record stands, packed by `stream.audit.places`.
+    where in its window a record stands, packed by `stream.audit.places`; `signs` the number of what its header says of
+    the fields that are protected each by itself, or UNREADABLE.
     """
 
     user: Integers
@@ -76,6 +82,7 @@ class Parsed(NamedTuple):
     id: NDArray[np.void]
     content: Integers
     form: Integers
+    signs: Integers = np.zeros(0, dtype=np.int64)
 
 
 @dataclass
@@ -86,12 +93,16 @@ class Reader:
     users: dict[bytes, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._get = getter(self.form.protected)
-        self._allowed = [path.steps for path in (*self.form.public, self.form.protected)]
+        followed = () if self.form.protected is None else (self.form.protected,)
+        self._getters = [getter(path) for path in followed]
+        self.fields = FieldReader(self.form.fields) if self.form.fields else None
+        reported = [field.path for field in self.form.fields]
+        self._allowed = [path.steps for path in (*self.form.public, *followed, *reported)]
         flat = all(len(steps) == 1 for steps in self._allowed)
         self._names = frozenset(str(steps[0]) for steps in self._allowed) if flat else None
-        self._known: dict[bytes, tuple[int, int]] = {}
-        self._own = frozenset(names.OWN_HEADERS) - (set() if self.form.windows else {names.HEADER_WINDOW})
+        self._known: dict[bytes, tuple[int, int, int]] = {}
+        unused = {names.HEADER_WINDOW: not self.form.windows, names.HEADER_FIELDS: not self.form.fields}
+        self._own = frozenset(names.OWN_HEADERS) - {name for name, is_unused in unused.items() if is_unused}
         self._places = Places(self.form.alphabet.size)
 
     def read(self, records: Iterable[Record]) -> Parsed:
@@ -101,14 +112,14 @@ class Reader:
             row, release_id = self._read_one(record)
             rows.append(row)
             ids.append(release_id)
-        columns = np.array(rows, dtype=np.int64).reshape(len(rows), 9).T
-        user, step, time, value, outcome, place, offset, content, form = columns.copy()
+        columns = np.array(rows, dtype=np.int64).reshape(len(rows), 10).T
+        user, step, time, value, outcome, place, offset, content, form, signs = columns.copy()
         hashes = np.frombuffer(unhexlify(b"".join(ids)), dtype=f"V{ID_BYTES}")
-        return Parsed(user, step, time, value, outcome, place, offset, hashes, content, form)
+        return Parsed(user, step, time, value, outcome, place, offset, hashes, content, form, signs)
 
     def _read_one(self, record: Record) -> tuple[Row, bytes]:
         release_id, step, outcome, wrong = self._headers(record.headers)
-        value, strange = self._value(record.value)
+        value, strange, signs = self._value(record)
         place, misplaced = self._places.read(record.headers) if self.form.windows else (0, False)
         wrong |= strange | (NO_PLACE if misplaced else 0)
         user = -1
@@ -119,7 +130,8 @@ class Reader:
         if record.timestamp < 0 or record.timestamp_type == _LOG_APPEND_TIME:
             wrong |= BROKER_TIME
         content = hash((record.key, record.value, record.timestamp, tuple(record.headers)))
-        return (user, step, record.timestamp, value, outcome, place, record.offset, content, wrong), release_id
+        row = (user, step, record.timestamp, value, outcome, place, record.offset, content, wrong, signs)
+        return row, release_id
 
     def _headers(self, headers: Sequence[tuple[str, bytes]]) -> tuple[bytes, int, int, int]:
         found = dict(headers)
@@ -142,26 +154,37 @@ class Reader:
             return b"0" * (2 * ID_BYTES), 0, outcome, wrong | NO_HEADERS
         return release_id, step, outcome, wrong
 
-    def _value(self, text: bytes | None) -> tuple[int, int]:
-        """The index of the released value, and what is wrong with the document."""
-        known = self._known.get(text) if text is not None else (0, NO_VALUE)
+    def _value(self, record: Record) -> tuple[int, int, int]:
+        """The index of the released value, what is wrong with the document, and the number of its fields' signs."""
+        text = record.value
+        if self.fields is not None:
+            return self._read_value(text, self.fields, record.headers)
+        known = self._known.get(text) if text is not None else (0, NO_VALUE, UNREADABLE)
         if known is None:
             known = self._read_value(text)
             if len(self._known) < _CACHED_VALUES and not self.form.public and text is not None:
                 self._known[text] = known
         return known
 
-    def _read_value(self, text: bytes | None) -> tuple[int, int]:
+    def _read_value(
+        self, text: bytes | None, fields: FieldReader | None = None, headers: Sequence[tuple[str, bytes]] = ()
+    ) -> tuple[int, int, int]:
         try:
             document = orjson.loads(text or b"")
         except orjson.JSONDecodeError:
-            return 0, NO_VALUE
-        value = self._get(document)
-        index = None if value is MISSING else self.form.alphabet.released_index(value)
+            return 0, NO_VALUE, UNREADABLE
+        index: int | None = 0
+        for get in self._getters:
+            value = get(document)
+            index = None if value is MISSING else self.form.alphabet.released_index(value)
         if index is None or not isinstance(document, dict):
-            return 0, NO_VALUE
+            return 0, NO_VALUE, UNREADABLE
         fits = document.keys() <= self._names if self._names is not None else declared(document, self._allowed)
-        return index, 0 if fits else STRANGE_FIELD
+        wrong = 0 if fits else STRANGE_FIELD
+        if fields is None:
+            return index, wrong, UNREADABLE
+        signs, strange = fields.read(dict(headers).get(names.HEADER_FIELDS, b""), document, text or b"")
+        return index, wrong | strange, signs
 
 
 def is_id(text: bytes) -> bool:

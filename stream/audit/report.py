@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from stream.audit.amounts import nats_of
+from stream.audit.field_tally import lines
 from stream.audit.findings import Findings
 from stream.audit.tally import Tally
 from stream.names import EXIT_DONE, EXIT_FAILED
@@ -23,6 +24,9 @@ BLIND_SPOTS: Final = (
     "replays: an input that was read again and released nothing leaves no trace in the topics",
 )
 
+OF_FIELDS: Final = (
+    "how reports of fields were drawn: whether kept bits are the same each time, and which slot of a list was taken",
+)
 
 _ACCOUNTS: Final = {
     "sum_of_releases": "sum of single releases",
@@ -44,6 +48,7 @@ class Report:
     inputs: int | None = None
     uncommitted: int | None = None
     accounts: dict[str, Any] | None = None
+    fields: dict[str, Any] | None = None
     repeats_uncommitted: int = 0
     compared: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -56,6 +61,10 @@ class Report:
     @property
     def exit_status(self) -> int:
         return EXIT_DONE if self.agrees else EXIT_FAILED
+
+    @property
+    def blind_spots(self) -> tuple[str, ...]:
+        return BLIND_SPOTS if self.fields is None else BLIND_SPOTS + OF_FIELDS
 
     def as_json(self) -> dict[str, object]:
         tally = self.tally
@@ -85,12 +94,13 @@ class Report:
                 "above_epsilon_upper": tally.above_epsilon[0],
                 "above_epsilon_lower": tally.above_epsilon[1],
             },
+            **({} if self.fields is None else {"fields": self.fields}),
             "accounts": self.accounts,
             "uncommitted": {"records": self.uncommitted, "identical_repeats": self.repeats_uncommitted},
             "compared": self.compared,
             "findings": [finding.as_json() for finding in self.findings],
             "notes": self.notes,
-            "cannot_see": list(BLIND_SPOTS),
+            "cannot_see": list(self.blind_spots),
             "seconds": round(self.seconds, 3),
         }
 
@@ -113,7 +123,7 @@ def tell(report: Report, console: Console) -> None:
     for note in report.notes:
         console.print(f"note: {note}", highlight=False, soft_wrap=True)
     console.print("An auditor who sees released records only cannot see:", highlight=False)
-    for blind_spot in BLIND_SPOTS:
+    for blind_spot in report.blind_spots:
         console.print(f"    {blind_spot}", highlight=False, soft_wrap=True)
     verdict, style = ("AGREE", "bold green") if report.agrees else ("DISAGREE", "bold red")
     console.print(f"verdict: {verdict}", style=style, highlight=False)
@@ -149,6 +159,8 @@ def _lines(report: Report) -> Iterator[tuple[str, str]]:
         )
     if report.accounts is not None:
         yield from _accounts(report.accounts)
+    if report.fields is not None:
+        yield from lines(report.fields)
     yield from report.compared.items()
 
 

@@ -4,13 +4,16 @@ A user's row is laid out here once more, from the description of version 1: 64 b
 model, little-endian; and of version 3, which has 8 bytes more between the two, for the clock. Versions 4 and 5
 are the same with listed states in place of all (listing.py). Versions 6 to 9 are 1, 3, 4 and 5 with the charges of the
 user's last events, upper and lower, before the belief.
+
+Where fields are protected each by itself, words about them stand between all that and the belief, and are read apart
+(field_words.py): version and check are those of a row without them.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,24 +61,36 @@ _PLAIN_OF_SLIDING: Final = {6: 1, 7: 3, 8: 4, 9: 5}
 ROW_VERSION, CLOCK_VERSION, LISTED_VERSION, LISTED_CLOCK_VERSION = 1, 3, 4, 5
 _TAG_AT: Final = slice(4, 8)
 EVERY_TAG: Final = -1
+_WORDS: Final = "words"
 _EXACT: Final = ("upper", "lower", "steps", "drift", "clock")
 
 
+class Words(Protocol):
+    """What is known of the words about a user's fields: how many they are, and which rows of them can be read."""
+
+    @property
+    def count(self) -> int: ...
+
+    def readable(self, words: Integers) -> Truths: ...
+
+
 class StoredRows(NamedTuple):
-    """The readable rows of one partition: whose they are, what they hold, and their offsets in the changelog; and the
-    others.
+    """The readable rows of one partition: whose they are, what they hold, and their offsets in the changelog; the
+    others; and the words about fields, one row of them for each user.
     """
 
     users: dict[bytes, int]
     rows: NDArray[np.void]
     offsets: Integers
     quarantined: dict[bytes, int]
+    words: Integers
 
 
-def row_type(states: int, by_clock: bool, listed: int = 0, sliding: int = 0) -> np.dtype[np.void]:
+def row_type(states: int, by_clock: bool, listed: int = 0, sliding: int = 0, words: int = 0) -> np.dtype[np.void]:
     clock = [("clock", "<i8")] if by_clock else []
     charges = [(name, "<i8", (sliding,)) for name in _CHARGES] if sliding else []
-    return np.dtype([*_FIELDS, *clock, *charges, ("codes", "<u4", (words_of(states, listed),))])
+    between = [(_WORDS, "<i8", (words,))] if words else []
+    return np.dtype([*_FIELDS, *clock, *charges, *between, ("codes", "<u4", (words_of(states, listed),))])
 
 
 def by_tag(found: dict[bytes, tuple[bytes, int]], tags: Sequence[int]) -> list[dict[bytes, tuple[bytes, int]]]:
@@ -90,22 +105,41 @@ def by_tag(found: dict[bytes, tuple[bytes, int]], tags: Sequence[int]) -> list[d
 
 
 def read_rows(
-    found: dict[bytes, tuple[bytes, int]], states: int, tag: int, *, by_clock: bool, listed: int = 0, sliding: int = 0
+    found: dict[bytes, tuple[bytes, int]],
+    states: int,
+    tag: int,
+    *,
+    by_clock: bool,
+    listed: int = 0,
+    sliding: int = 0,
+    words: Words | None = None,
 ) -> StoredRows:
-    """Rows by user, each with its offset. A row of another length, version, check or model is set aside; with EVERY_TAG
-    a row of any model but the one of tag 0.
+    """Rows by user, each with its offset. A row of another length, version, check or model is set aside, and one whose
+    words about fields cannot be read; with EVERY_TAG a row of any model but the one of tag 0.
     """
-    layout, version = row_type(states, by_clock, listed, sliding), version_of(by_clock, listed > 0, sliding > 0)
+    plain, version = row_type(states, by_clock, listed, sliding), version_of(by_clock, listed > 0, sliding > 0)
+    layout = plain if words is None else row_type(states, by_clock, listed, sliding, words.count)
     users = [user for user, (row, _) in found.items() if len(row) == layout.itemsize]
-    rows = np.frombuffer(b"".join([found[user][0] for user in users]), dtype=layout)
+    whole = np.frombuffer(b"".join([found[user][0] for user in users]), dtype=layout)
     offsets = np.array([found[user][1] for user in users], dtype=np.int64)
+    rows, about_fields = whole, np.zeros((whole.shape[0], 0), dtype=np.int64)
+    if words is not None:
+        rows, about_fields = _without_words(whole, plain), whole[_WORDS].astype(np.int64)
     of_model = rows["tag"] > 0 if tag == EVERY_TAG else rows["tag"] == tag
     fine = (rows["version"] == version) & of_model & (rows["check"] == checks_of(rows))
-    kept = [user for user, whole in zip(users, fine.tolist(), strict=True) if whole]
+    if words is not None:
+        fine &= words.readable(about_fields)
+    kept = [user for user, right in zip(users, fine.tolist(), strict=True) if right]
     good = {user: i for i, user in enumerate(kept)}
-    return StoredRows(
-        good, rows[fine], offsets[fine], {user: at for user, (_, at) in found.items() if user not in good}
-    )
+    set_aside = {user: at for user, (_, at) in found.items() if user not in good}
+    return StoredRows(good, rows[fine], offsets[fine], set_aside, about_fields[fine])
+
+
+def _without_words(rows: NDArray[np.void], plain: np.dtype[np.void]) -> NDArray[np.void]:
+    found = np.empty(rows.shape[0], dtype=plain)
+    for name in plain.names or ():
+        found[name] = rows[name]
+    return found
 
 
 def version_of(by_clock: bool, lists: bool, slides: bool = False) -> int:
@@ -126,9 +160,12 @@ def slides(rows: NDArray[np.void]) -> bool:
 
 
 def checks_of(rows: NDArray[np.void]) -> NDArray[np.uint16]:
-    """FNV-1a over the 32-bit words of each row, the check taken as zero; both halves of the result combined."""
-    words = np.ascontiguousarray(rows).view("<u4").reshape(rows.shape[0], rows.dtype.itemsize // 4)
-    value = np.full(rows.shape[0], 2166136261, dtype=np.uint32)
+    return folded(np.ascontiguousarray(rows).view("<u4").reshape(rows.shape[0], rows.dtype.itemsize // 4))
+
+
+def folded(words: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    """FNV-1a over the words of each row, the check taken as zero; both halves of the result combined."""
+    value = np.full(words.shape[0], 2166136261, dtype=np.uint32)
     for place in range(words.shape[1]):
         word = words[:, place] & np.uint32(0xFFFF) if place == 0 else words[:, place]
         value = (value ^ word) * np.uint32(16777619)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stream.audit.field_tally import FieldTally
+
 
 @dataclass
 class Tally:
@@ -21,10 +23,14 @@ class Tally:
     states: int = 0
     above_epsilon: list[int] = field(default_factory=lambda: [0, 0])
     largest: list[int] = field(default_factory=lambda: [0, 0])
+    fields: FieldTally = field(default_factory=FieldTally)
 
     def plus(self, other: Tally) -> None:
         for name, value in vars(other).items():
             mine = getattr(self, name)
+            if isinstance(mine, FieldTally):
+                mine.plus(value)
+                continue
             if name == "largest":
                 value = [max(pair) for pair in zip(mine, value, strict=True)]
             elif isinstance(mine, list):

@@ -15,6 +15,8 @@ from stream.audit.book import BEYOND_EPSILON, MECHANISMS, NEAR, OPTIMAL, WHEN_SP
 from stream.audit.changelog import Owner
 from stream.audit.dual_prices import MOST_SEQUENCES
 from stream.audit.epoch_records import Learning
+from stream.audit.field_gate import Gate
+from stream.audit.field_rules import Joint, fields_of
 from stream.audit.law import Law, law_of
 from stream.audit.listing import listed_of
 from stream.audit.public import Public
@@ -41,10 +43,13 @@ def task_of(
     uncommitted: bool = True,
     accounts: int = 0,
     others: Sequence[Model] = (),
+    joint: Joint | None = None,
 ) -> Task:
-    """Where the settings name several models, `model` and the `others` are these, in the order of the settings."""
-    segments = segments_of(settings, [model, *others])
-    public = public_of(settings, model) if segments is None else segments.publics[0]
+    """Where the settings name several models, `model` and the `others` are these, in the order of the settings; `joint`
+    is the joint table of their fields, where they name one.
+    """
+    segments = segments_of(settings, [model, *others], joint)
+    public = public_of(settings, model, joint) if segments is None else segments.publics[0]
     learning = _learning(settings, public, changelog=changelog, accounts=accounts)
     if learning is not None:
         public = replace(public, tag=EVERY_TAG)
@@ -91,43 +96,61 @@ def _beliefs_of(public: Public, segments: Segments | None, learning: Learning | 
     return name if segments is None else f"segments@{name.rpartition('@')[2]}"
 
 
-def segments_of(settings: Settings, models: Sequence[Model]) -> Segments | None:
+def segments_of(settings: Settings, models: Sequence[Model], joint: Joint | None = None) -> Segments | None:
     """Which of these models serves whom; names with the same model are one segment."""
     by = settings.model.by
     if by is None:
         return None
     distinct = {model.digest: model for model in models}
     number = {digest: place for place, digest in enumerate(distinct)}
-    listed = {
-        named.place[2]: model.digest
-        for named, model in zip(settings.model.named, models, strict=True)
-        if named.place[1] == "files"
-    }
-    otherwise = models[-1].digest if settings.model.otherwise is not None else None
+    listed, otherwise = _listed(settings, models)
     assigned = assignment(by, listed, otherwise)
     short = short_of(assigned, {digest: _name_end(settings, model) for digest, model in distinct.items()})
     return Segments(
         by=by,
         numbers={name: number[digest] for name, digest in listed.items()},
         otherwise=NONE if otherwise is None else number[otherwise],
-        publics=tuple(public_of(settings, model, assigned, f"@{short}") for model in distinct.values()),
+        publics=tuple(public_of(settings, model, joint, assigned, f"@{short}") for model in distinct.values()),
     )
 
 
+def _listed(settings: Settings, models: Sequence[Model]) -> tuple[dict[str, str], str | None]:
+    """The digest of the model of each name, and of all other names."""
+    listed = {
+        named.place[2]: model.digest
+        for named, model in zip(settings.model.named, models, strict=True)
+        if named.place[1] == "files"
+    }
+    return listed, models[-1].digest if settings.model.otherwise is not None else None
+
+
+def policy_of(settings: Settings, models: Sequence[Model], joint_digest: str = "") -> str:
+    """What released records bear as their policy, whatever they are read for."""
+    by = settings.model.by
+    serving = models[0].digest if by is None else assignment(by, *_listed(settings, models))
+    _, distance = choose_distance(settings.record.protect.distance, models[0].alphabet)
+    fingerprint = policy_fingerprint(settings, serving, distance, joint_digest)
+    return f"{settings.policy_version}:{fingerprint.hex()[:8]}"
+
+
 def public_of(
-    settings: Settings, model: Model, assigned: Mapping[str, object] | None = None, serves: str = ""
+    settings: Settings,
+    model: Model,
+    joint: Joint | None = None,
+    assigned: Mapping[str, object] | None = None,
+    serves: str = "",
 ) -> Public:
     """What is public about the users of this model; where it serves not all, which models serve whom is `assigned`."""
     record, name = settings.record, settings.mechanism.name
     distance, digest = choose_distance(record.protect.distance, model.alphabet)
     # Where all errors count alike, what is near is what is optimal.
     mechanism = OPTIMAL if name == "near" and distance.kind == EQUAL else MECHANISMS[name]
-    fingerprint = policy_fingerprint(settings, assigned or model.digest, digest)
+    digests = digest, "" if joint is None else joint.digest
+    fingerprint = policy_fingerprint(settings, assigned or model.digest, *digests)
+    fields = fields_of(settings, joint)
     epsilon = units_within(settings.mechanism.epsilon)
     law = law_of(model.chain)
     shift = _shift(settings, law, epsilon)
-    upper, symbols = settings.mechanism.upper, model.chain.symbols
-    levels = NO_LEVELS if upper is None else levels_between(epsilon, units_within(upper))
     return Public(
         form=Form(
             alphabet=model.alphabet,
@@ -137,22 +160,9 @@ def public_of(
             policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
             model=f"{model.version}:{model.digest[:8]}{_name_end(settings, model)}{serves}".encode(),
             windows=settings.window is not None,
+            fields=() if fields is None else fields.each,
         ),
-        rules=Rules(
-            mechanism=mechanism,
-            keeps_epsilon=mechanism not in BEYOND_EPSILON,
-            numbers=constants_by_level(epsilon, shift),
-            epsilon=epsilon,
-            budget=units_within(settings.budget.nats),
-            window=settings.budget.length,
-            when_spent=WHEN_SPENT[settings.budget.when_spent],
-            interval=settings.model.step or 0,
-            most_steps=settings.model.most,
-            shift=shift,
-            sliding=settings.budget.sliding or 0,
-            levels=levels,
-            raised=numbers_of_levels(levels if upper else np.array([epsilon]), shift, symbols),
-        ),
+        rules=_rules(settings, mechanism, epsilon, shift, model.chain.symbols),
         law=law,
         windows=_windows(settings, law, epsilon, shift, with_distance=mechanism == NEAR),
         tag=int(model.digest[:8], 16),
@@ -161,6 +171,27 @@ def public_of(
         changelog_topic=settings.changelog_topic,
         distance=distance,
         listed=listed_of(settings.model.listed, model.chain.size, law.tail),
+        fields=None if fields is None else Gate(fields),
+    )
+
+
+def _rules(settings: Settings, mechanism: int, epsilon: int, shift: int, symbols: int) -> Rules:
+    upper = settings.mechanism.upper
+    levels = NO_LEVELS if upper is None else levels_between(epsilon, units_within(upper))
+    return Rules(
+        mechanism=mechanism,
+        keeps_epsilon=mechanism not in BEYOND_EPSILON,
+        numbers=constants_by_level(epsilon, shift),
+        epsilon=epsilon,
+        budget=units_within(settings.budget.nats),
+        window=settings.budget.length,
+        when_spent=WHEN_SPENT[settings.budget.when_spent],
+        interval=settings.model.step or 0,
+        most_steps=settings.model.most,
+        shift=shift,
+        sliding=settings.budget.sliding or 0,
+        levels=levels,
+        raised=numbers_of_levels(levels if upper else np.array([epsilon]), shift, symbols),
     )
 
 

@@ -36,3 +36,15 @@ class Topics(Protocol):
 
     async def group_offsets(self, group: str, topic: str) -> Mapping[int, int] | None:
         """The offsets that a consumer group has committed; None if nobody may say."""
+
+
+class ReadsOn(Protocol):
+    """Topics that can be read from an offset on, for whoever follows them."""
+
+    async def partitions(self, topic: str) -> Sequence[int]: ...
+
+    async def bounds(self, topic: str, partition: int) -> Bounds: ...
+
+    def read(
+        self, topic: str, partition: int, until: int, *, committed: bool, first: int = 0
+    ) -> AsyncIterator[Sequence[Record]]: ...

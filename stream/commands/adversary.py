@@ -23,20 +23,22 @@ from stream.adversary.facts import Naming, read_facts
 from stream.adversary.page import page_of
 from stream.adversary.report import tell
 from stream.adversary.result import Result
-from stream.adversary.serve import Follower, Page, follow
+from stream.adversary.serve import WHAT, Follower, exposition, follow
 from stream.adversary.truth import topic_id_of
 from stream.adversary.watcher import Adversary, refuse_unless_followed
+from stream.audit.field_joint import joint_of
 from stream.audit.kafka_world import KafkaTopics
 from stream.audit.law import law_of
 from stream.audit.progress import Shown
 from stream.audit.public import Public
 from stream.audit.task import public_of, segments_of
-from stream.commands.audit import model_in, pipeline_models
 from stream.commands.report import errors_told, hint, say_json
 from stream.engine.connection import connection_of
 from stream.errors import CannotAudit, ModelRefused
+from stream.exposition import Page
+from stream.named_models import model_in, pipeline_models
 from stream.names import EXIT_DONE
-from stream.settings.load import load_settings
+from stream.settings.followed import load_followed
 from stream.settings.model import Settings
 
 
@@ -74,7 +76,7 @@ def adversary_command(config: Path, options: Options) -> int:
 def prepared(config: Path, options: Options) -> tuple[Settings, Task]:
     """The settings, and the task without facts."""
     refuse_together(options)
-    settings = load_settings(config)
+    settings = load_followed(config)
     refuse_to_look_back(settings, options)
     if options.brokers:
         kafka = settings.kafka.model_copy(update={"brokers": tuple(options.brokers)})
@@ -117,8 +119,9 @@ def readers_of(settings: Settings, models: Sequence[Model], own: Model | None = 
     """A reader for each model that serves. One who believes a model of his own believes it of everybody, whatever the
     segment; he is the reader that epsilon is about if it is the pipeline's, for everybody.
     """
-    segments = segments_of(settings, models)
-    publics = (public_of(settings, models[0]),) if segments is None else segments.publics
+    joint = joint_of(settings)
+    segments = segments_of(settings, models, joint)
+    publics = (public_of(settings, models[0], joint),) if segments is None else segments.publics
     if own is None:
         return tuple(Adversary(public, public.law, is_the_model_reader=True) for public in publics)
     law, same = law_of(own.chain), {model.digest for model in models} == {own.digest}
@@ -135,7 +138,7 @@ def serve_command(config: Path, options: Options, host: str, port: int) -> int:
             why = "--serve shows sums over all users as metrics, of the topic and as they come, and nothing else"
             raise CannotAudit("Options do not go together.", "command line", why, "leave the other options out")
         settings, task = prepared(config, options)
-        with Page(host, port) as page, contextlib.suppress(KeyboardInterrupt):
+        with Page(host, port, WHAT, exposition(None, 1)) as page, contextlib.suppress(KeyboardInterrupt):
             hint(f"adversary: metrics at http://{host}:{page.port}/metrics; the first look compiles for some seconds")
             asyncio.run(_serve(settings, task, options, page))
         return EXIT_DONE

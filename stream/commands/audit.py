@@ -13,16 +13,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from beliefs.model_file import InvalidModel, Model, parse
 from stream.audit.audit import Task, audit
+from stream.audit.field_joint import joint_of
 from stream.audit.kafka_world import KafkaTopics
 from stream.audit.progress import Shown
 from stream.audit.report import tell
 from stream.audit.task import task_of
 from stream.commands.report import errors_told, say_json
 from stream.engine.connection import connection_of
-from stream.errors import ModelRefused
-from stream.settings.declared import declared_model
+from stream.named_models import pipeline_models
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
 
@@ -52,7 +51,8 @@ def audit_command(
             )
         options = {"changelog": changelog, "uncommitted": uncommitted}
         first, *others = pipeline_models(settings)
-        task = task_of(settings, first, metrics, accounts=accounts, others=others, **options)
+        joint = joint_of(settings)
+        task = task_of(settings, first, metrics, accounts=accounts, others=others, joint=joint, **options)
         return asyncio.run(_audit(settings, task, as_json))
 
 
@@ -65,22 +65,3 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
     else:
         tell(report, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120))
     return report.exit_status
-
-
-def pipeline_models(settings: Settings) -> list[Model]:
-    """The models that serve, in the order of the settings; what is declared of one that is learnt."""
-    declared = declared_model(settings)
-    if declared is not None:
-        return [declared]
-    fix = "name the model that the pipeline ran with in the settings"
-    return [model_in(Path(named.file), fix) for named in settings.model.named]
-
-
-def model_in(where: Path, fix: str) -> Model:
-    try:
-        return parse(where.read_bytes())
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise ModelRefused("The model cannot be read.", str(where), why, fix) from None
-    except InvalidModel as error:
-        raise ModelRefused("The model cannot be used.", str(where), str(error.problems[0]), fix) from None

@@ -27,7 +27,8 @@ from stream.planning.search import Search
 from stream.planning.target import Target, check_one_model, impossible
 from stream.records.paths import Path as FieldPath
 from stream.records.paths import PathError, parse_path
-from stream.settings.load import load_settings, written_out
+from stream.settings.followed import load_followed
+from stream.settings.load import written_out
 from stream.settings.model import RecordSettings, UserSettings
 
 LOCAL: Final = ("top_k_grr", "randomised_response", "randomised_response_double")
@@ -80,7 +81,7 @@ class Asked:
 
 def compare_command(asked: Asked, *, as_json: bool) -> int:
     with errors_told(as_json=as_json):
-        check_one_model(load_settings(asked.config))
+        check_one_model(load_followed(asked.config))
         _refuse_together(asked)
         if asked.epsilon is not None and not 1e-6 <= asked.epsilon <= 16:
             why = f"{asked.epsilon:g} is not allowed, as twice as much must be, too"

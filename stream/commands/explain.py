@@ -15,14 +15,17 @@ from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.near_value import SYMBOLS_MAX, near_value
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
+from stream.commands.field_words import field_facts
 from stream.commands.learning_words import learning_facts, learning_promised, write_learning
 from stream.commands.memory import memory_of, whom_served
 from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
+from stream.least_belief import belief_floor, least_belief
 from stream.names import EXIT_DONE
-from stream.opening import Opened, belief_floor, least_belief, open_pipeline
+from stream.opening import Opened, open_pipeline
 from stream.policy import Policy
-from stream.promise import Promise, apart_units
+from stream.policy_units import apart_units
+from stream.promise import Promise
 from stream.serving import Serving
 from stream.settings.kinds import Sliding
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
@@ -48,6 +51,8 @@ def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:
     """
     if opened.promise.learning is not None:
         return {**_common(opened), **learning_facts(opened, opened.promise.learning)}
+    if not opened.settings.follows:
+        return {**_common(opened), "events_per_day": events_per_day}
     of_models = []
     for serving, promise in _served(opened):
         its = _promised_of(opened.settings, serving.model, promise)
@@ -64,6 +69,8 @@ def promised_facts(opened: Opened) -> dict[str, Any]:
     """Those of them that say what is promised; what is to be expected takes seconds to compute."""
     if opened.promise.learning is not None:
         return {**_common(opened), **learning_promised(opened, opened.promise.learning)}
+    if not opened.settings.follows:
+        return _common(opened)
     of_models = [_promised_of(opened.settings, serving.model, each) for serving, each in _served(opened)]
     return _together(opened, _common(opened), of_models)
 
@@ -173,6 +180,7 @@ def _common(opened: Opened) -> dict[str, Any]:
         "when_spent": settings.budget.when_spent,
         "full_releases_per_window": _full_releases(policy),
         "release_window": None if settings.window is None else _window(settings.window),
+        "fields": None if opened.promise.fields is None else field_facts(opened.promise.fields),
         "warnings": list(opened.warnings),
     }
 
@@ -217,7 +225,7 @@ def _kept(promise: Promise) -> dict[str, Any]:
 def _record(opened: Opened) -> dict[str, Any]:
     record = opened.settings.record
     return {
-        "protected": str(record.protect.path),
+        "protected": None if record.protect.path is None else str(record.protect.path),
         "public": [str(path) for path in record.public],
         "headers": list(record.headers),
         "key": record.release_key,

@@ -18,6 +18,7 @@ from stream.errors import CannotFit
 from stream.fitting.asked import Asked, cannot, task_of
 from stream.fitting.progress import Progress
 from stream.names import EXIT_DONE
+from stream.settings.followed import load_followed
 from stream.settings.load import load_settings
 
 
@@ -103,7 +104,7 @@ def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:
             why="releases are read as the settings and the model in use say, and in no other way",
             fix="give the settings file, and no option but --out, --html, --replace and --json beside --released",
         )
-    settings = load_settings(config)
+    settings = load_followed(config)
     if settings.model.learn is not None:
         raise CannotFit(
             "What is asked for cannot be done.",

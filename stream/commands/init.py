@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from stream.commands.report import errors_told, say
 from stream.errors import ConfigurationRefused, Problem
 from stream.names import EXIT_DONE
+from stream.settings.collect import named_section_of
 from stream.settings.kinds import write_duration
 from stream.settings.model import Settings
 from stream.settings.section import Section
@@ -40,6 +41,10 @@ _EXAMPLE: Final[dict[str, str]] = {
     "policy_version": "1",
 }
 
+# Under sections of the user's own names stands one of an example's name.
+_EXAMPLE_NAME: Final = "occupation"
+_NAMED: Final = f"fields.each.{_EXAMPLE_NAME}."
+
 # What an optional field without a default looks like when it is used.
 _WHEN_USED: Final[dict[str, str]] = {
     "kafka.tls.ca_file": "ca.pem",
@@ -62,6 +67,19 @@ _WHEN_USED: Final[dict[str, str]] = {
     "window.events": "10",
     "window.stretch": "10m",
     "window.deadline": "60s",
+    "fields.window": "forever",
+    "fields.joint": "joint.json",
+    "fields.protected_cap": "30.0",
+    f"{_NAMED}path": "$.occupation",
+    f"{_NAMED}values": "[clerk, nurse, pilot]",
+    f"{_NAMED}mechanism.name": "grr",
+    f"{_NAMED}mechanism.top": "[clerk]",
+    f"{_NAMED}mechanism.report_zero": "0.5",
+    f"{_NAMED}mechanism.report_one": "0.75",
+    f"{_NAMED}epsilon": "0.5",
+    f"{_NAMED}cap": "4.0",
+    f"{_NAMED}at_most": "3",
+    f"{_NAMED}coarser": "{office: [clerk], away: [nurse, pilot]}",
     "record.event_time.path": "$.time",
     "record.event_time.unit": "ms",
     "record.protect.distance.table": "distances.json",
@@ -124,6 +142,13 @@ def _section(section: type[Section], prefix: str, pipeline: str, *, live: bool, 
         if level == 0:
             yield ""
         yield from _comment(field.description or "", level)
+        named = named_section_of(field.annotation)
+        if named is not None:
+            yield _line(name, "", live=False, level=level)
+            yield from _comment("a name of your own, by which metrics, reports and joint tables call it", level + 1)
+            yield _line(_EXAMPLE_NAME, "", live=False, level=level + 1)
+            yield from _section(named, f"{place}.{_EXAMPLE_NAME}.", pipeline, live=False, level=level + 2)
+            continue
         inner = _inner_section(field)
         if inner is None or place in _EXAMPLE:
             yield _line(name, *_written(place, field, pipeline, live), level)

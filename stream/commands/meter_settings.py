@@ -31,6 +31,7 @@ def meter_settings_of(opened: Opened, row_bytes: int) -> MeterSettings:
         near_share=settings.metrics.near_budget,
         small_count_floor=settings.metrics.small_count_floor,
         windows=opened.promise.windows is not None,
+        follows=settings.follows,
         restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
         about=_about(opened),
     )

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from stream.names import MOST_EVENTS_A_DAY
+
 EVENTS_PER_DAY = "How many events a user has in a day, evenly spaced; daily figures and waits depend on it."
 
 Config = Annotated[
@@ -36,6 +38,7 @@ Leakage = Annotated[
     ),
 ]
 EventsPerDay = Annotated[int, typer.Option(help=EVENTS_PER_DAY)]
+LimitedEventsPerDay = Annotated[int, typer.Option(min=1, max=MOST_EVENTS_A_DAY, help=EVENTS_PER_DAY)]
 Delay = Annotated[
     str | None,
     typer.Option(metavar="DURATION", help="Ask that values wait for their window at most so long on average: 30m, 2h."),

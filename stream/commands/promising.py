@@ -7,6 +7,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from beliefs.correlation.account import SUMMED
+from stream.commands.amounts import in_nats
+from stream.commands.field_words import FIELDS_TITLE, field_lines
 from stream.commands.readers import reader_lines
 from stream.commands.upwards import upward_lines
 from stream.metrics.about import Said
@@ -38,18 +41,28 @@ _NEVER_PROMISED: Final = (
 
 def promise_words(facts: Mapping[str, Any]) -> tuple[Said, ...]:
     """All of it. Models under which the same is promised are named together."""
+    return (*_followed_words(facts), *_field_words(facts), Said(NOT_PROMISED, tuple(not_promised_lines(facts))))
+
+
+def _field_words(facts: Mapping[str, Any]) -> tuple[Said, ...]:
+    fields = facts["fields"]
+    return () if fields is None else (Said(FIELDS_TITLE, tuple(field_lines(fields))),)
+
+
+def _followed_words(facts: Mapping[str, Any]) -> Iterator[Said]:
+    """Of the field whose values follow one another."""
+    if facts["record"]["protected"] is None:
+        return
     of_models: dict[Said, list[str]] = {}
     for each in facts.get("segments", [{}]):
         its = {**facts, **each}
         one, many = Said(one_title(its), tuple(promise_lines(its))), Said(MANY_EVENTS, tuple(budget_lines(its)))
         for said in (one, many):
             of_models.setdefault(said, []).append(its.get("serves", ""))
-    words = []
     for said, whom in of_models.items():
         everybody = "segments" not in facts or len(whom) == len(facts["segments"])
         to = "" if everybody else f", to users whose first {facts['segments_by']} is {', or '.join(whom)}"
-        words.append(Said(said.title + to, said.lines))
-    return (*words, Said(NOT_PROMISED, tuple(not_promised_lines(facts))))
+        yield Said(said.title + to, said.lines)
 
 
 def one_title(facts: Mapping[str, Any]) -> str:
@@ -87,6 +100,11 @@ def promise_lines(facts: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"against somebody whose model is a better one than yours: at most {factor**2:.3g} times "
             f"(2 epsilon), whatever they know"
+        )
+    if facts["fields"] is not None:
+        yield (
+            "that is what the releases of this field tell; the reports of the other fields tell of it, too, at most "
+            "the sum of their levels"
         )
     yield _RECOMPUTED
 
@@ -143,11 +161,9 @@ def not_promised_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["record"]["key"] == "keep":
         yield "who a user is: the released records bear the users' ids"
     yield from _NEVER_PROMISED
+    if facts["fields"] is not None and any(each["rule"] != SUMMED for each in facts["fields"]["each"]):
+        yield "that the joint table is right: what fields give away of one another is computed from it"
     if facts["window_ms"] is not None or facts["window_events"] is not None:
         yield "that later windows tell nothing about earlier events: each budget bounds what its own releases add"
-    if facts["worst_under_any_model"] is None:
+    if facts["record"]["protected"] is not None and facts["worst_under_any_model"] is None:
         yield "any bound at all against somebody whose model differs from yours"
-
-
-def in_nats(amount: float) -> str:
-    return "an amount without bound" if math.isinf(amount) else f"{amount:.4g} nats"

@@ -5,12 +5,13 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from stream.commands.amounts import in_nats
+from stream.commands.field_words import EVENTS_TITLE, FIELDS_TITLE, event_lines, field_lines
 from stream.commands.memory import in_words
 from stream.commands.promising import (
     MANY_EVENTS,
     NOT_PROMISED,
     budget_lines,
-    in_nats,
     not_promised_lines,
     one_title,
     promise_lines,
@@ -38,7 +39,14 @@ _HOW: Final = {
 def write_explanation(facts: Mapping[str, Any]) -> str:
     """The whole text."""
     blocks = [_head(facts), _passes(facts)]
-    if "segments" in facts:
+    if facts["fields"] is not None:
+        blocks += [
+            _section(FIELDS_TITLE, field_lines(facts["fields"])),
+            _section(EVENTS_TITLE, event_lines(facts["fields"])),
+        ]
+    if facts["record"]["protected"] is None:
+        blocks.append(_not_promised(facts))
+    elif "segments" in facts:
         blocks.append(_segments(facts))
         for each in facts["segments"]:
             its = {**facts, **each}
@@ -83,7 +91,10 @@ def _segments(facts: Mapping[str, Any]) -> str:
 
 
 def _head(facts: Mapping[str, Any]) -> str:
-    return f"Pipeline {facts['pipeline']}, policy {facts['policy']}, model {facts['model']} ({facts['values']} values)"
+    pipeline = f"Pipeline {facts['pipeline']}, policy {facts['policy']}"
+    if facts["record"]["protected"] is None:
+        return pipeline
+    return f"{pipeline}, model {facts['model']} ({facts['values']} values)"
 
 
 def _section(title: str, lines: Iterator[str]) -> str:
@@ -97,8 +108,11 @@ def _wrapped(line: str) -> str:
 def _passes(facts: Mapping[str, Any]) -> str:
     def lines() -> Iterator[str]:
         record = facts["record"]
-        yield f"perturbed: {record['protected']}"
-        if facts["mechanism"] in _HOW:
+        protected = record["protected"]
+        named = [] if protected is None else [protected]
+        named += [] if facts["fields"] is None else [each["path"] for each in facts["fields"]["each"]]
+        yield f"perturbed: {', '.join(named)}"
+        if protected is not None and facts["mechanism"] in _HOW:
             yield f"released in its place by {facts['mechanism']}: {_HOW[facts['mechanism']]}"
         yield f"as they are: {', '.join(record['public'])}" if record["public"] else "as they are: no other field"
         if record["headers"]:

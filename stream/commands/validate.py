@@ -23,6 +23,7 @@ def validate_command(file: Path, as_json: bool) -> int:
 
 def summary(opened: Opened) -> dict[str, Any]:
     several, models = opened.promise.segments is not None, _of_models(opened)
+    fields = opened.settings.fields
     segments = [{**whom, **facts} for whom, facts in zip(whom_served(opened), models, strict=True)]
     return {
         "file": str(opened.file),
@@ -31,6 +32,7 @@ def summary(opened: Opened) -> dict[str, Any]:
         "values": opened.model.alphabet.size,
         **({"model": opened.promise.beliefs_name, "segments": segments} if several else models[0]),
         **({} if opened.promise.learning is None else {"model": opened.promise.beliefs_name, "learnt": True}),
+        **({} if fields is None else {"fields": list(fields.each)}),
         "key_epoch": opened.ring.current.number,
         "key_fingerprint": opened.ring.current.fingerprint,
         "warnings": list(opened.warnings),
@@ -49,9 +51,12 @@ def _text(opened: Opened) -> str:
     lines = [f"WARNING: {warning}" for warning in opened.warnings]
     memory = "" if "segments" in facts else in_short(facts)
     model = f"model {facts['model']}" if learn is None else f"a model that is learnt ({facts['model']})"
+    protected = [f"{model} ({facts['values']} values{memory})"] if opened.settings.follows else []
+    if "fields" in facts:
+        protected.append(f"fields {', '.join(facts['fields'])}")
     lines.append(
-        f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, {model} "
-        f"({facts['values']} values{memory}), key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
+        f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, {', '.join(protected)}, "
+        f"key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
     )
     for each in facts.get("segments", ()):
         order = "" if each["order"] != 1 else ", order 1"

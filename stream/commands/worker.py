@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from stream.admin import AdminServer, AdminSettings
-from stream.clock_rows import rows_of_promise, words_of
+from stream.clock_rows import rows_of_promise, words_beside, words_of
 from stream.commands.compiling import compiling_told
 from stream.commands.meter_settings import meter_settings_of
 from stream.commands.witnessing import following_of, witness_of
@@ -24,6 +24,7 @@ from stream.engine.worker import Job, work
 from stream.learning.learners import LEARNING_LOG, Learners, LearningObserver
 from stream.learning.pipeline import OnlinePipeline
 from stream.learning.record import mark_bytes_max
+from stream.metrics.fields import FieldCounts
 from stream.metrics.meter import Meter
 from stream.metrics.observer import MeterObserver
 from stream.names import DISTRIBUTION, EXIT_DONE
@@ -64,6 +65,8 @@ async def _work(opened: Opened, connection: Connection) -> None:
     learners = Learners(logging.getLogger(LEARNING_LOG))
     meter = Meter(meter_settings_of(opened, bytes_of_a_row(opened)), witness=witness_of(opened, following))
     meter.learners = learners
+    if opened.promise.fields is not None:
+        meter.fields = FieldCounts(opened.promise.fields, opened.settings.metrics.small_count_floor)
     job = _job(opened, connection, meter, following, learners)
     admin = opened.settings.admin
     server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
@@ -162,7 +165,8 @@ def plan_of(opened: Opened, connection: Connection) -> Plan:
 
 def bytes_of_a_row(opened: Opened) -> int:
     """Of the widest, where several models serve."""
-    return row_bytes(max(each.width for each in opened.promise.served), words_of(opened.settings))
+    words = words_of(opened.settings) + words_beside(opened.settings)
+    return row_bytes(max(each.width for each in opened.promise.served), words)
 
 
 def control_of(opened: Opened, raw: TopicFacts) -> Control:

@@ -105,7 +105,7 @@ def _refuse_together(asked: Asked) -> None:
 
 def _refuse_overlaps(record: RecordSettings) -> None:
     """One field cannot be two things; in a table there would not even be a record."""
-    user, value, time = record.user.path, record.protect.path, record.event_time.path
+    user, value, time = record.user.path, record.protect.place, record.event_time.path
     for one, other, options in (
         (user, value, "--user and --value"),
         (user, time, "--user and --time"),
@@ -145,7 +145,7 @@ def _record(asked: Asked, settings: Settings | None, *, from_topic: bool) -> Rec
         time = EventTimeSettings.model_validate({"path": field_path(asked.time, "--time"), "unit": asked.time_unit})
     if asked.value is not None:
         protect = ProtectSettings(path=field_path(asked.value, "--value"))
-    elif given is not None:
+    elif given is not None and given.protect.path is not None:
         protect = ProtectSettings(path=given.protect.path)
     else:
         raise cannot("--value", "nothing says which field is to be learnt", "name it: --value $.activity")

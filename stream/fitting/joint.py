@@ -89,8 +89,17 @@ class _Labels:
         return found
 
 
-def fit_joint(task: JointTask, progress: Progress) -> FittedJoint:
-    """Count, join rare values, and write; the file is parsed back before it counts as one."""
+@dataclass(frozen=True)
+class Counted:
+    """How often which values of the fields came together; `labels` are those of each field's numbers, in order."""
+
+    counts: JointCounts
+    labels: tuple[dict[int, str], ...]
+    facts: JointFacts
+
+
+def count_joint(task: JointTask, progress: Progress) -> Counted:
+    """Count, and join rare values."""
     facts, counted, labels = JointFacts(), JointCounts(task.names), [_Labels(name) for name in task.names]
     reading = _Reading(task, facts, labels)
     progress.begin("how values come together")
@@ -101,14 +110,21 @@ def fit_joint(task: JointTask, progress: Progress) -> FittedJoint:
         progress.read(len(chunk.records) + len(chunk.unreadable), counted.records, chunk.share)
     if counted.records == 0:
         raise _nothing(task, facts)
-    named = [_closed(task, axis, counted, labels[axis].numbers, facts) for axis in range(len(labels))]
+    named = (_closed(task, axis, counted, labels[axis].numbers, facts) for axis in range(len(labels)))
+    return Counted(counted, tuple(named), facts)
+
+
+def fit_joint(task: JointTask, progress: Progress) -> FittedJoint:
+    """The file is parsed back before it counts as one."""
+    found = count_joint(task, progress)
+    facts, people = found.facts, found.counts.records
     try:
-        table = counted.table(named)
+        table = found.counts.table(found.labels)
     except Invalid as problem:
         raise _does_not_fit(task, problem) from None
-    model = JointModel(table, task.failure, learnt_from=_learnt_from(task, facts, counted.records))
+    model = JointModel(table, task.failure, learnt_from=_learnt_from(task, facts, people))
     data = serialise(model)
-    return FittedJoint(data, parse(data), counted.records, facts, task)
+    return FittedJoint(data, parse(data), people, facts, task)
 
 
 class _Reading:

@@ -43,7 +43,7 @@ class Quick:
     """Answers for a whole chunk, or with nothing."""
 
     def __init__(self, record: RecordSettings, alphabet: Alphabet) -> None:
-        self._value, self._user, self._time = record.protect.path, record.user.path, record.event_time.path
+        self._value, self._user, self._time = record.protect.place, record.user.path, record.event_time.path
         self._unit = _MILLISECONDS.get(record.event_time.unit or "ms", 0)
         self._max_bytes = record.max_bytes
         self._lookup: dict[object, int] = {}

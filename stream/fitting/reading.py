@@ -141,7 +141,7 @@ def told(refusals: Refusals, kind: str) -> str:
 
 def open_alphabet(source: Source, record: RecordSettings) -> OpenTexts | OpenIntegers:
     """Texts or integers, whichever more of the first records hold."""
-    get, looked = getter(record.protect.path), 0
+    get, looked = getter(record.protect.place), 0
     kinds: Counter[type] = Counter()
     refusals = Refusals()
     for chunk in source.chunks():
@@ -192,4 +192,4 @@ def _undeclared(
     else:
         why = f"none of the first {max(looked, refusals.total)} records has a value there"
         why, fix = f"{why}: {told(refusals, source.kind)}", f"{mending(refusals.counts)}; or correct --value"
-    return CannotFit(f"The values of {record.protect.path} cannot be learnt.", where=source.name, why=why, fix=fix)
+    return CannotFit(f"The values of {record.protect.place} cannot be learnt.", where=source.name, why=why, fix=fix)

@@ -17,6 +17,7 @@ from beliefs.learning.hidden import PRIOR, Heard, Hidden, closed_form, learn_hid
 from beliefs.model_file import Model, parse, serialise
 from stream.audit.book import OUTCOME, RELEASE, STEP, SYMBOL, USER, new_book, new_desk, new_verdicts
 from stream.audit.exact import write_columns
+from stream.audit.field_joint import joint_of
 from stream.audit.public import Public
 from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader
 from stream.audit.task import public_of
@@ -82,7 +83,7 @@ class _Columns:
 
 def fit_released(settings: Settings, model: Model, topic: Topic, progress: Progress) -> FittedHidden:
     """Learn a chain of order 1 from what the pipeline of these settings has released."""
-    public = public_of(settings, model)
+    public = public_of(settings, model, joint_of(settings))
     refuse_unless_followable(public, model)
     gathered = Gathered()
     events = _read(public, topic, gathered, progress)

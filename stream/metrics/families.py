@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from beliefs.rounding import nats
 from stream.metrics import table, watching_table
 from stream.metrics.bins import Bucket, Tally
+from stream.metrics.fields import FIELD_REALISED
 from stream.metrics.learning import learning_samples
 from stream.metrics.meter import SIDES, Meter
 from stream.metrics.metric import Metric
@@ -34,6 +35,9 @@ class MeterCollector(Collector):
         yield from _users(self._meter, now)
         yield from _model(now)
         yield from (_values(metric, values) for metric, values in learning_samples(self._meter.learners))
+        if self._meter.fields is not None:
+            yield from (_values(metric, values) for metric, values in self._meter.fields.samples())
+            yield _tallies(FIELD_REALISED, self._meter.fields.realised)
         yield from _accounts(now)
         yield from _work(self._meter)
         yield from _progress(self._meter)

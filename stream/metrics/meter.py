@@ -19,6 +19,7 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from stream.learning.learners import Learners
 from stream.metrics.about import About
 from stream.metrics.bins import Integers, Tally, edges_in_units
+from stream.metrics.fields import FieldCounts
 from stream.metrics.progress import Progress
 from stream.metrics.throughput import Throughput
 from stream.metrics.users import Shares, UserBins, largest_drift
@@ -56,6 +57,8 @@ class MeterSettings:
     restarts: int = 0
     windows: bool = False
     """Whether values are released in windows."""
+    follows: bool = True
+    """Whether a field is protected whose values follow one another."""
     about: About = field(default=About())
     """What the settings say beside that, in words."""
 
@@ -105,6 +108,7 @@ class Meter:
     ) -> None:
         self.settings, self.witness = settings, witness
         self.learners: Learners | None = None
+        self.fields: FieldCounts | None = None
         self.progress = Progress(clock)
         self.throughput = Throughput(clock)
         self.outcomes: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
@@ -150,11 +154,15 @@ class Meter:
         """Move users from where they stood to where they stand; a row of `old_heads` without a step is a new user."""
         require(len(old_heads) == len(new_heads), "every changed user has a row before and a row after")
         self._users_of(partition).change(old_heads, new_heads, self._shares)
+        if self.fields is not None:
+            self.fields.change(partition, old_heads, new_heads)
         self.largest_drift = max(self.largest_drift, largest_drift(new_heads))
 
     def loaded(self, partition: int, heads: Integers) -> None:
         """Users of a partition as they are found in the store, each once, in as many calls as are convenient."""
         bins = self._users_of(partition)
+        if self.fields is not None:
+            self.fields.change(partition, heads[:0], heads)
         self.largest_drift = max(self.largest_drift, largest_drift(heads))
         for start in range(0, len(heads), _USERS_AT_ONCE):
             bins.add(heads[start : start + _USERS_AT_ONCE], self._shares)
@@ -184,6 +192,8 @@ class Meter:
         self._users.pop(partition, None)
         self._quarantined.pop(partition, None)
         self._waiting.pop(partition, None)
+        if self.fields is not None:
+            self.fields.lost(partition)
 
     def all_users(self) -> UserBins:
         together = UserBins()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from stream.errors import Fenced, PublishFailed
+from stream.fields.choices import FieldsTold
 from stream.metrics.meter import BlockCounts, Meter
 from stream.protocol.effects import BlockReport
 from stream.protocol.inputs import InputBlock
@@ -78,6 +79,8 @@ class MeterObserver:
             ),
         )
         self._meter.progress.lag(report.partition, report.lag)
+        if self._meter.fields is not None and isinstance(effects.fields, FieldsTold):
+            self._meter.fields.told(effects.fields)
         if self._meter.witness is not None and isinstance(effects.watched, Watched):
             self._meter.witness.look(report.partition, effects.watched)
 

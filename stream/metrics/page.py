@@ -10,6 +10,7 @@ from urllib.parse import quote
 from stream.metrics.learning import learning_card
 from stream.metrics.meter import Meter
 from stream.metrics.page_budgets import budgets
+from stream.metrics.page_fields import fields_card
 from stream.metrics.page_health import DOUBTFUL_FROM, model_card
 from stream.metrics.page_parts import leakage, outcomes, partitions, policy, promise, throughput
 from stream.metrics.standing import Standing, standing
@@ -56,9 +57,8 @@ def status_page(meter: Meter, stalled_after_seconds: float = 60.0, now_ms: int |
             _header(meter, state, reasons),
             throughput(meter),
             outcomes(meter),
-            leakage(meter, now),
-            budgets(meter, now, wall_clock_ms() if now_ms is None else now_ms),
-            f'<div class="stack">{model_card(meter, now)}{policy(meter.settings)}</div>',
+            fields_card(meter.fields, now.tracked),
+            _followed(meter, now, wall_clock_ms() if now_ms is None else now_ms),
             learning_card(meter.learners),
             promise(meter.settings),
             partitions(meter),
@@ -70,6 +70,14 @@ def status_page(meter: Meter, stalled_after_seconds: float = 60.0, now_ms: int |
         f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}">\n<link rel="icon" href="data:image/svg+xml,{icon}">\n'
     )
     return framed(f"{state} · {meter.settings.pipeline} · Sottovoce", body, style=_STYLE, head=head)
+
+
+def _followed(meter: Meter, now: Standing, now_ms: int) -> str:
+    """What there is to say of the field whose values follow one another."""
+    if not meter.settings.follows:
+        return ""
+    stack = f'<div class="stack">{model_card(meter, now)}{policy(meter.settings)}</div>'
+    return leakage(meter, now) + budgets(meter, now, now_ms) + stack
 
 
 def _state(meter: Meter, now: Standing, stalled_after_seconds: float) -> tuple[str, list[str]]:

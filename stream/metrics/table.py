@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stream.metrics.fields import FIELD_CAP, FIELD_REALISED, FIELD_REPORTS, FIELD_SPENT, FIELD_TOTAL
 from stream.metrics.learning import (
     LEARNING_AGREEMENT,
     LEARNING_CHANGES,
@@ -265,6 +266,11 @@ METRICS: Final = (
     LEARNING_WITHHELD,
     LEARNING_AGREEMENT,
     LEARNING_EVIDENCE,
+    FIELD_REPORTS,
+    FIELD_SPENT,
+    FIELD_TOTAL,
+    FIELD_CAP,
+    FIELD_REALISED,
     ACCOUNT_USERS,
     ACCOUNT_EXACT,
     ACCOUNT_SINGLE,

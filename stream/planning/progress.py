@@ -21,6 +21,9 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._line.clear()
 
+    def clear(self) -> None:
+        self._line.clear()
+
     def __call__(self, doing: str, done: int, of: int) -> None:
         if self._line.is_due():
             seconds = time.monotonic() - self._began

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import orjson
 
-from beliefs.alphabet import Alphabet, Bins, Categories, Grid, IntegerRange, is_json_number
+from beliefs.alphabet import Alphabet, Categories, IntegerRange
 from stream import names
+from stream.records.fields import FieldForm, fields_reader, value_reader
 from stream.records.paths import MISSING, Getter, Path, getter
-from stream.records.shapes import Block, RawEvent, RawRecord, Rejected
+from stream.records.shapes import Block, RawEvent, RawRecord, Rejected, Symbols
 from stream.records.strict import exact_integers, load, may_be_too_deep, may_have_changed, repeats_a_key
 from stream.records.times import TimeReader, time_reader
 from stream.settings.model import RecordSettings
@@ -31,17 +32,24 @@ _NO_TIMESTAMP: Final = -1  # how Kafka says that a record has none
 
 
 class Reader:
-    """Reads raw records as one pipeline's settings and one alphabet say."""
+    """Reads raw records as one pipeline's settings and one alphabet say, and the fields that are protected each by
+    itself. Where the settings name no protected field, every event has its symbol 0.
+    """
 
-    def __init__(self, settings: RecordSettings, alphabet: Alphabet) -> None:
+    def __init__(self, settings: RecordSettings, alphabet: Alphabet, fields: tuple[FieldForm, ...] = ()) -> None:
         self._max_bytes = settings.max_bytes
         self._protected = settings.protect.path
-        self._get_protected = getter(self._protected)
-        self._alphabet = alphabet
-        self._lookup: dict[object, int] = {}
-        self._kind: type | None = None
-        if isinstance(alphabet, Categories | IntegerRange):
-            self._lookup, self._kind = alphabet.lookup, alphabet.member_type
+        self._read_symbol = value_reader(alphabet)
+        self._quick_protected: Getter = _nothing
+        self._lookup: dict[Any, int] = {None: 0}
+        self._kind: type | None = type(None)
+        if self._protected is not None:
+            self._get_protected = getter(self._protected)
+            self._quick_protected = _raising_getter(self._protected)
+            self._lookup, self._kind = {}, None
+            if isinstance(alphabet, Categories | IntegerRange):
+                self._lookup, self._kind = alphabet.lookup, alphabet.member_type
+        self._read_fields = fields_reader(fields)
         self._user_path, self._needs_key = settings.user.path, settings.user.from_key
         self._get_user = None if self._user_path is None else getter(self._user_path)
         time = settings.event_time
@@ -50,7 +58,6 @@ class Reader:
         if time.path is not None and time.unit is not None:
             self._read_time = time_reader(time.path, time.unit)
         self._public = tuple((path, getter(path)) for path in settings.public)
-        self._quick_protected = _raising_getter(self._protected)
         self._quick_user = None if self._get_user is None else _user_check(self._get_user, self._needs_key)
         self._quick_public = _public_check(settings.public) if settings.public else None
 
@@ -69,13 +76,16 @@ class Reader:
         symbol = self._symbol(document)
         if isinstance(symbol, Rejected):
             return symbol
+        fields = self._read_fields(document)
+        if isinstance(fields, Rejected):
+            return fields
         user = self._user(record.key, document)
         if isinstance(user, Rejected):
             return user
         time = self._time(record.timestamp, document)
         if isinstance(time, Rejected):
             return time
-        return self._changed_number(text, document) or RawEvent(user, symbol, time, document)
+        return self._changed_number(text, document) or RawEvent(user, symbol, time, document, fields)
 
     def read_block(self, records: Iterable[RawRecord]) -> Block:
         """Read every record of a block; the order of the events is the order of the records.
@@ -88,63 +98,56 @@ class Reader:
         symbols: list[int] = []
         times: list[int] = []
         documents: list[dict[str, Any]] = []
+        rows: list[Symbols] = []
         rejected: list[tuple[int, Rejected]] = []
         loads, lookup, kind, max_bytes = orjson.loads, self._lookup, self._kind, self._max_bytes
-        get_protected, check_public = self._quick_protected, self._quick_public
+        get_protected, check_public, read_fields = self._quick_protected, self._quick_public, self._read_fields
         read_user, read_time = self._quick_user, self._read_time
-        text: Any
         document: Any
         user: Any
         time: Any
+        fields: Any
         symbol = -1
         for position, record in enumerate(records):
-            text = record.value
+            text: Any = record.value
             try:
                 document = loads(text)  # a record without a value is a ValueError like any bad text
                 value = get_protected(document)
                 symbol = lookup[value]
+                fields = read_fields(document)
                 user = record.key if read_user is None else read_user(record.key, document)
                 time = record.timestamp if read_time is None else read_time(document)
                 plain = (
                     type(value) is kind
-                    and user
-                    and len(user) <= LONGEST_USER_BYTES
+                    and type(fields) is tuple
+                    and 0 < len(user) <= LONGEST_USER_BYTES
                     and 0 <= time < END_OF_TIME_MS
                     and len(text) <= max_bytes
                     and not may_be_too_deep(text)
                     and (text.count(b":") == len(document) or not repeats_a_key(text, document))
                     and (check_public is None or check_public(document))
                 )
-            except (ValueError, KeyError, TypeError):  # a reason code instead of a time is a TypeError, too
+            except (ValueError, KeyError, TypeError):  # no user, or a reason code instead of a time, is a TypeError
                 plain = False
             if not plain:
                 event = self.read(record)
                 if isinstance(event, Rejected):
                     rejected.append((position, event))
                     continue
-                user, symbol, time, document = event
+                user, symbol, time, document, fields = event
             positions.append(position)
             users.append(user)
             symbols.append(symbol)
             times.append(time)
             documents.append(document)
-        return Block(positions, users, symbols, times, documents, rejected)
+            rows.append(fields)
+        return Block(positions, users, symbols, times, documents, rows, rejected)
 
     def _symbol(self, document: dict[str, Any]) -> int | Rejected:
-        value = self._get_protected(document)
-        if value is MISSING:
-            return Rejected(names.FIELD_MISSING, str(self._protected))
-        if not self._is_of_kind(value):
-            return Rejected(names.FIELD_TYPE, str(self._protected))
-        symbol = self._alphabet.index_of(value)
-        return Rejected(names.OUTSIDE_ALPHABET, str(self._protected)) if symbol is None else symbol
-
-    def _is_of_kind(self, value: object) -> bool:
-        if isinstance(self._alphabet, Bins):
-            return is_json_number(value)
-        if isinstance(self._alphabet, Grid):
-            return self._alphabet.pair_in(value) is not None
-        return type(value) is self._kind
+        if self._protected is None:
+            return 0
+        symbol = self._read_symbol(self._get_protected(document))
+        return Rejected(symbol, str(self._protected)) if isinstance(symbol, str) else symbol
 
     def _user(self, key: bytes | None, document: dict[str, Any]) -> bytes | Rejected:
         place, user = KEY, key
@@ -188,6 +191,12 @@ class Reader:
             if get(exact) != get(document):
                 return Rejected(names.NUMBER_OUT_OF_RANGE, str(path))
         return None
+
+
+def _nothing(document: Any) -> None:
+    """Of a document in which no field is looked for; what is none raises, as a getter would make it."""
+    if type(document) is not dict:
+        raise TypeError
 
 
 def _raising_getter(path: Path) -> Getter:

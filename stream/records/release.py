@@ -1,16 +1,19 @@
 """What leaves: the value of a released record, and the headers of the raw record that may go with it.
 
 A released document is built from nothing: the public fields are put in one by one, then the protected field with its
-released value. What nobody declared public is never copied, so a field that a producer adds tomorrow is dropped, not
-passed through.
+released value, if there is one, then the fields that are protected each by itself. Their reports come as JSON texts; a
+field without one is left out. What nobody declared public is never copied, so a field that a producer adds tomorrow is
+dropped, not passed through.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 import orjson
 
 from beliefs.alphabet import Alphabet
+from stream.records.fields import FieldForm
 from stream.records.paths import MISSING, Getter, Path, Setter, getter, setter
 from stream.settings.model import RecordSettings
 
@@ -22,28 +25,37 @@ _LENGTHS_BYTES: Final = 10
 _LARGEST_TABLE: Final = 1 << 16
 
 
-class Writer:
-    """Writes released values as one pipeline's settings and one alphabet say."""
+Told = Sequence[bytes | None]
 
-    def __init__(self, settings: RecordSettings, alphabet: Alphabet) -> None:
+
+class Writer:
+    """Writes released values and reports as one pipeline's settings, one alphabet and the forms of its fields say."""
+
+    def __init__(self, settings: RecordSettings, alphabet: Alphabet, fields: tuple[FieldForm, ...] = ()) -> None:
         self._released = [alphabet.value_at(index) for index in range(alphabet.size)]
-        self._put_protected = setter(settings.protect.path)
+        protected = settings.protect.path
+        self._put_protected = None if protected is None else setter(protected)
         self._public: tuple[tuple[Getter, Setter], ...] = tuple((getter(p), setter(p)) for p in settings.public)
-        self._names, self._protected_name = _first_level(settings.public), _only_name(settings.protect.path)
-        small = not self._public and alphabet.size <= _LARGEST_TABLE
+        self._names = _first_level(settings.public)
+        self._protected_name = None if protected is None else _only_name(protected)
+        self._put_reports = tuple(setter(form.path) for form in fields)
+        small = not self._public and not fields and alphabet.size <= _LARGEST_TABLE
         self._table = [self._write({}, symbol) for symbol in range(alphabet.size)] if small else None
 
-    def value(self, document: dict[str, Any], symbol: int) -> bytes:
-        """The released JSON of one event."""
-        return self._write(document, symbol) if self._table is None else self._table[symbol]
+    def value(self, document: dict[str, Any], symbol: int, reports: Told = ()) -> bytes:
+        """The released JSON of one event; `reports` has an entry for each field."""
+        return self._write(document, symbol, reports) if self._table is None else self._table[symbol]
 
     def rewritten(self, text: bytes, symbol: int) -> bytes:
         """What `value` gives for this symbol, from what it gave for another."""
         out = orjson.loads(text)
-        self._put_protected(out, self._released[symbol])
+        if self._put_protected is not None:
+            self._put_protected(out, self._released[symbol])
         return b"%b" % orjson.dumps(out)
 
-    def values(self, documents: Sequence[dict[str, Any]], symbols: Iterable[int]) -> list[bytes]:
+    def values(
+        self, documents: Sequence[dict[str, Any]], symbols: Sequence[int], reports: Iterable[Told] | None = None
+    ) -> list[bytes]:
         """The released JSON of many events: the same bytes as `value` gives one by one.
 
         Each text is copied, which looks idle and is not: orjson writes into a kilobyte and gives the rest back, so
@@ -53,8 +65,9 @@ class Writer:
         if self._table is not None:
             table = self._table
             return [table[symbol] for symbol in symbols]
-        if self._names is None or self._protected_name is None:
-            return [self._write(document, symbol) for document, symbol in zip(documents, symbols, strict=True)]
+        if self._put_reports or self._names is None or self._protected_name is None:
+            told = repeat((), len(symbols)) if reports is None else reports
+            return [self._write(*each) for each in zip(documents, symbols, told, strict=True)]
         dumps, public, protected, released = orjson.dumps, self._names, self._protected_name, self._released
         written: list[bytes] = []
         for document, symbol in zip(documents, symbols, strict=True):
@@ -63,13 +76,17 @@ class Writer:
             written.append(b"%b" % dumps(out))
         return written
 
-    def _write(self, document: dict[str, Any], symbol: int) -> bytes:
+    def _write(self, document: dict[str, Any], symbol: int, reports: Told = ()) -> bytes:
         out: dict[str, Any] = {}
         for get, put in self._public:
             value = get(document)
             if value is not MISSING:
                 put(out, value)
-        self._put_protected(out, self._released[symbol])
+        if self._put_protected is not None:
+            self._put_protected(out, self._released[symbol])
+        for put, report in zip(self._put_reports, reports, strict=True):
+            if report is not None:
+                put(out, orjson.Fragment(report))
         return b"%b" % orjson.dumps(out)
 
 

@@ -4,9 +4,9 @@ A plain record is one whose meaning these few rules prove, so that the reader's 
 same fields. Its text is one flat JSON object and nothing else, with JSON's own white space; names and texts are
 printable ASCII (0x20 to 0x7e) without a backslash, so their bytes are their meaning; no name is empty or stands twice;
 a number is an integer of at most 18 digits, which fits 64 bits, or such an integer with a point and a fraction, which
-is finite; the rest is true, false or null. The protected value is in the alphabet, and every public value is written
-as the writer would write it (`stays`). Whatever is not plain gets the symbol CLOSELY and is read by the
-definition: being too careful here costs time, never a wrong answer.
+is finite; the rest is true, false or null. Every protected field is there, its value in its alphabet, and every public
+value is written as the writer would write it (`stays`). Whatever is not plain gets the symbol CLOSELY and is read by
+the definition: being too careful here costs time, never a wrong answer.
 
 A text is a place in the bytes that the brokers sent, and other bytes follow it. A walk that leaves its text ends
 somewhere behind it, which is not the end that is asked for; zero bytes stand behind the last record, and no rule takes
@@ -41,30 +41,43 @@ class Sources(NamedTuple):
 def scan(
     block: Sources, names: Names, members: Members, strangers: Integers, places: Integers, symbols: Integers
 ) -> int:
-    """Fill each record's symbol, or CLOSELY, and where the values of its declared fields stand; count the CLOSELY."""
-    protected = names.ends.shape[0] - 1
+    """Fill in where the values of each record's declared fields stand, and the symbols of its protected ones, which are
+    declared last: a row of `symbols` for each. CLOSELY in the first row is said of the record. Counts the CLOSELY.
+    """
+    public = names.ends.shape[0] - symbols.shape[0]
     closely = 0
-    for i in range(symbols.shape[0]):
+    for i in range(symbols.shape[1]):
         start, end = block.spans[i, VALUE], block.spans[i, VALUE_END]
         user, user_end = block.spans[i, KEY], block.spans[i, KEY_END]
-        symbols[i] = CLOSELY
-        if (
+        plain = (
             0 <= start < end <= start + block.max_bytes
             and 0 <= user < user_end <= user + LONGEST_USER_BYTES
             and 0 <= block.times[i] < END_OF_TIME_MS
-            and _object_end(block.data, start, names, strangers, places[i]) == end
-        ):
-            symbols[i] = symbol_of(block.data, places[i, protected, 0], places[i, protected, 1], members)
-        if symbols[i] == CLOSELY:
+            and _object_end(block.data, start, names, public, strangers, places[i]) == end
+        )
+        if not (plain and _look_up(block.data, members, places, symbols, i)):
+            symbols[0, i] = CLOSELY
             closely += 1
     return closely
 
 
 @kernel
-def _object_end(data: Bytes, at: int, names: Names, strangers: Integers, places: Integers) -> int:
+def _look_up(data: Bytes, members: Members, places: Integers, symbols: Integers, i: int) -> bool:
+    """Find the symbols of record i; whether it has all of them."""
+    public = places.shape[1] - symbols.shape[0]
+    for field in range(symbols.shape[0]):
+        start, end = places[i, public + field, 0], places[i, public + field, 1]
+        symbol = CLOSELY if start == ABSENT else symbol_of(data, start, end, members, field)
+        if symbol == CLOSELY:
+            return False
+        symbols[field, i] = symbol
+    return True
+
+
+@kernel
+def _object_end(data: Bytes, at: int, names: Names, public: int, strangers: Integers, places: Integers) -> int:
     """The end of the plain object that starts here, white space included, or NOT_PLAIN."""
-    protected = places.shape[0] - 1
-    for field in range(protected + 1):
+    for field in range(places.shape[0]):
         places[field, 0] = ABSENT
     unknown = 0
     at = blank_end(data, at)
@@ -92,12 +105,12 @@ def _object_end(data: Bytes, at: int, names: Names, strangers: Integers, places:
             if _stands_twice(data, name, name_end, strangers, unknown):
                 return NOT_PLAIN
             unknown += 1
-        elif places[field, 0] != ABSENT or (field != protected and not stays(data, value, end)):
+        elif places[field, 0] != ABSENT or (field < public and not stays(data, value, end)):
             return NOT_PLAIN
         else:
             places[field, 0], places[field, 1] = value, end
         at = blank_end(data, end)
-    if data[at] != _CLOSE or places[protected, 0] == ABSENT:
+    if data[at] != _CLOSE:
         return NOT_PLAIN
     return blank_end(data, at + 1)
 

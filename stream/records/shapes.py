@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+Symbols = tuple[int, ...]
+
 
 class RawRecord(Protocol):
     """The part of a consumed Kafka record that the reader looks at."""
@@ -16,12 +18,16 @@ class RawRecord(Protocol):
 
 
 class RawEvent(NamedTuple):
-    """One event as it came in. It holds what must never be shown, so its `repr` is only its name."""
+    """One event as it came in. It holds what must never be shown, so its `repr` is only its name.
+
+    `fields` are the symbols of the fields that are protected each by itself, one field behind the other.
+    """
 
     user: bytes
     symbol: int
     time: int
     document: dict[str, Any]
+    fields: Symbols = ()
 
     def __repr__(self) -> str:
         return "RawEvent(...)"
@@ -46,6 +52,7 @@ class Block:
     symbols: list[int]
     times: list[int]
     documents: list[dict[str, Any]]
+    fields: list[Symbols]
     rejected: list[tuple[int, Rejected]]
 
     def __repr__(self) -> str:

@@ -6,16 +6,15 @@ already and has been reported. So a check never fails, and never hides another p
 
 import math
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import Any, Final
 
-from stream.names import CHANGELOG_SUFFIX, OWN_HEADERS
-from stream.settings.collect import Collector
+from stream.names import OWN_HEADERS
+from stream.settings.beside_fields import fields_fit, something_is_protected
+from stream.settings.beside_kafka import kafka_fits
+from stream.settings.collect import Collector, have
 from stream.settings.segments import models_fit
 from stream.settings.upper import upper_fits
 from stream.settings.yaml_lines import Place
-
-_TOPICS: Final = ("raw_topic", "released_topic", "dead_letter_topic")
 
 
 def check_together(collector: Collector) -> None:
@@ -24,68 +23,12 @@ def check_together(collector: Collector) -> None:
         check(collector)
 
 
-def _have(collector: Collector, *names: str) -> tuple[Any, ...] | None:
-    """The values of these fields, if all of them are right."""
-    if any(name not in collector.values for name in names):
-        return None
-    return tuple(collector.values[name] for name in names)
-
-
-def _topics_differ(collector: Collector) -> None:
-    seen: dict[str, str] = {}
-    pipeline = collector.values.get("pipeline.name")
-    if pipeline is not None:
-        seen[pipeline + CHANGELOG_SUFFIX] = "the belief topic, which is named after pipeline.name"
-    for name in _TOPICS:
-        topic = collector.values.get(f"kafka.{name}")
-        if topic is None:
-            continue
-        if topic in seen:
-            found = f'"{topic}", which is also {seen[topic]}'
-            collector.add(("kafka", name), found, "a topic of its own", "name another topic")
-        seen.setdefault(topic, f"kafka.{name}")
-
-
-def _encrypted(collector: Collector) -> None:
-    brokers = collector.values.get("kafka.brokers")
-    fields = _have(collector, "kafka.allow_plaintext", "kafka.tls")
-    if brokers is None or fields is None:
-        return
-    allowed_aloud, tls = fields
-    if tls is not None or allowed_aloud:
-        return
-    fix = "add kafka.tls, or write allow_plaintext: true if everybody on that network may read the records"
-    for index, broker in enumerate(brokers):
-        if not is_loopback(broker.rpartition(":")[0]):
-            place: Place = ("kafka", "brokers", index)
-            collector.add(place, f'"{broker}" without encryption', "plaintext to this machine alone", fix)
-
-
-def _sasl_is_encrypted(collector: Collector) -> None:
-    fields = _have(collector, "kafka.sasl", "kafka.tls", "kafka.allow_plaintext")
-    if fields is None:
-        return
-    sasl, tls, allowed_aloud = fields
-    if sasl is not None and tls is None and not allowed_aloud:
-        fix = "add kafka.tls, or write allow_plaintext: true if everybody on that network may see the login"
-        collector.add(("kafka", "sasl"), "a login without encryption", "a login inside TLS", fix)
-
-
-def _tls_pair(collector: Collector) -> None:
-    fields = _have(collector, "kafka.tls.certificate_file", "kafka.tls.private_key_file")
-    if fields is not None and (fields[0] is None) != (fields[1] is None):
-        given, other = (
-            ("certificate_file", "private_key_file") if fields[0] else ("private_key_file", "certificate_file")
-        )
-        collector.add(("kafka", "tls", given), f"{given} alone", "both or neither", f"add {other}, or remove {given}")
-
-
 def _one_source(*section: str) -> Callable[[Collector], None]:
     """A secret comes from a file or from an environment variable, and from one of them only."""
 
     def check(collector: Collector) -> None:
         prefix = ".".join(section)
-        fields = _have(collector, f"{prefix}.file", f"{prefix}.environment")
+        fields = have(collector, f"{prefix}.file", f"{prefix}.environment")
         if fields is None or (fields[0] is None) != (fields[1] is None):
             return
         found = "neither file nor environment" if fields[0] is None else "both file and environment"
@@ -95,17 +38,17 @@ def _one_source(*section: str) -> Callable[[Collector], None]:
 
 
 def _paths_apart(collector: Collector) -> None:
-    fields = _have(collector, "record.protect.path", "record.public")
+    fields = have(collector, "record.protect.path", "record.public")
     if fields is None:
         return
     protected, public = fields
     for index, path in enumerate(public):
         place: Place = ("record", "public", index)
-        if path.overlaps(protected):
+        if protected is not None and path.overlaps(protected):
             fix = f"remove {path}: the protected field must not leave the pipeline as it is"
             found = f'"{path}", which {_relation(path, protected)} the protected {protected}'
             collector.add(place, found, "paths apart from the protected one", fix)
-        elif path.shape_conflict(protected):
+        elif protected is not None and path.shape_conflict(protected):
             collector.add(place, f'"{path}" beside "{protected}"', *_ONE_SHAPE)
         for earlier in public[:index]:
             if path.overlaps(earlier):
@@ -127,7 +70,7 @@ def _relation(path: Any, other: Any) -> str:
 
 def _identity_hidden(collector: Collector) -> None:
     """A pseudonym is worth nothing beside the user's id; nor is a path that holds it."""
-    fields = _have(collector, "record.release_key", "record.user.path", "record.public")
+    fields = have(collector, "record.release_key", "record.user.path", "record.public")
     if fields is None or fields[0] != "pseudonym" or fields[1] is None:
         return
     for index, path in enumerate(fields[2]):
@@ -149,7 +92,7 @@ def _user_is_protected_apart(collector: Collector) -> None:
 
 def _user_source(collector: Collector) -> None:
     names = ("record.user.path", "record.user.and_key", "record.user.partitioned_by_user")
-    fields = _have(collector, *names)
+    fields = have(collector, *names)
     if fields is None:
         return
     path, and_key, partitioned = fields
@@ -167,7 +110,7 @@ def _user_source(collector: Collector) -> None:
 
 
 def _time_source(collector: Collector) -> None:
-    fields = _have(collector, "record.event_time.path", "record.event_time.unit")
+    fields = have(collector, "record.event_time.path", "record.event_time.unit")
     if fields is None or (fields[0] is None) == (fields[1] is None):
         return
     missing, fix = (
@@ -207,7 +150,7 @@ def _window_fits(collector: Collector) -> None:
 
 def _budget_fits(collector: Collector) -> None:
     """Both are rounded down to whole units, so n epsilons always fit a budget of n times epsilon."""
-    fields = _have(collector, "budget.nats", "mechanism.epsilon")
+    fields = have(collector, "budget.nats", "mechanism.epsilon")
     if fields is None or math.isinf(fields[0]):
         return
     nats, epsilon = fields
@@ -219,7 +162,7 @@ def _budget_fits(collector: Collector) -> None:
 
 def _clock_sees_every_event(collector: Collector) -> None:
     """By the clock the belief depends on the times of all events, and a suppressed one shows nobody its time."""
-    fields = _have(collector, "model.step", "budget.when_spent")
+    fields = have(collector, "model.step", "budget.when_spent")
     if fields is None or fields[0] is None or fields[1] not in ("suppress", "stop"):
         return
     fix = "write when_spent: forecast or forecast_draw, or take model.step away"
@@ -229,7 +172,7 @@ def _clock_sees_every_event(collector: Collector) -> None:
 
 def _one_distance(collector: Collector) -> None:
     prefix = "record.protect.distance"
-    fields = _have(collector, f"{prefix}.kind", f"{prefix}.table", f"{prefix}.cost_table")
+    fields = have(collector, f"{prefix}.kind", f"{prefix}.table", f"{prefix}.cost_table")
     if fields is None:
         return
     kind, table, costs = fields
@@ -242,7 +185,7 @@ def _one_distance(collector: Collector) -> None:
 
 
 def _distance_is_used(collector: Collector) -> None:
-    fields = _have(collector, "mechanism.name", "record.protect.distance")
+    fields = have(collector, "mechanism.name", "record.protect.distance")
     if fields is None:
         return
     name, distance = fields
@@ -253,7 +196,7 @@ def _distance_is_used(collector: Collector) -> None:
 
 
 def _disk_has_folder(collector: Collector) -> None:
-    fields = _have(collector, "store.kind", "store.folder")
+    fields = have(collector, "store.kind", "store.folder")
     if fields is None:
         return
     kind, folder = fields
@@ -266,10 +209,8 @@ def _disk_has_folder(collector: Collector) -> None:
 
 
 _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
-    _topics_differ,
-    _encrypted,
-    _sasl_is_encrypted,
-    _tls_pair,
+    something_is_protected,
+    kafka_fits,
     _one_source("keys"),
     _one_source("kafka", "sasl", "password"),
     _paths_apart,
@@ -286,15 +227,5 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     _disk_has_folder,
     models_fit,
     upper_fits,
+    fields_fit,
 )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine by its very name; nothing is looked up."""
-    bare = host.removeprefix("[").removesuffix("]")
-    if bare == "localhost" or bare.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(bare).is_loopback
-    except ValueError:
-        return False

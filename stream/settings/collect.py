@@ -8,7 +8,7 @@ end up in `values` under their dotted names, the wrong ones end up in `problems`
 import json
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -39,6 +39,15 @@ class Collector:
     def collect(self) -> dict[str, Any]:
         """Walk the whole file; the answer is the file's content with every shorthand written out."""
         return self._section(Settings, self._tree.value, ())
+
+    def gives(self, *place: str) -> bool:
+        """Whether the file itself says anything at this place."""
+        raw: Any = self._tree.value
+        for name in place:
+            if not isinstance(raw, Mapping) or name not in raw:
+                return False
+            raw = raw[name]
+        return True
 
     def add(self, place: Place, found: str, allowed: str, fix: str) -> None:
         self.problems.append(Problem(self.file, self._tree.line_of(place), dotted(place), found, allowed, fix))
@@ -75,6 +84,9 @@ class Collector:
                 self._default((*place, name), getattr(value, name))
 
     def _field(self, field: FieldInfo, raw: Any, place: Place) -> Any:
+        named = named_section_of(field.annotation)
+        if named is not None:
+            return self._named(field, named, raw, place)
         section = _section_of(field.annotation)
         if section is None:
             return self._leaf(field, raw, place)
@@ -94,6 +106,20 @@ class Collector:
             self.values[dotted(place)] = section.model_validate(full)
         return full
 
+    def _named(self, field: FieldInfo, section: type[Section], raw: Any, place: Place) -> Any:
+        """Sections under names of the user's own."""
+        if not isinstance(raw, Mapping) or not raw:
+            self.add(
+                place, self._shown(raw, place), "a section for each name", f"write {place[-1]}: {field.description}"
+            )
+            return raw
+        before = len(self.problems)
+        one = FieldInfo(annotation=section, description=field.description)
+        full = {name: self._field(one, inner, (*place, name)) for name, inner in raw.items()}
+        if len(self.problems) == before:
+            self.values[dotted(place)] = {name: self.values[dotted((*place, name))] for name in full}
+        return full
+
     def _leaf(self, field: FieldInfo, raw: Any, place: Place) -> Any:
         kind = field.annotation
         for constraint in field.metadata:
@@ -110,6 +136,13 @@ class Collector:
 
     def _shown(self, value: Any, place: Place) -> str:
         return "a value that is not shown here" if _NEVER_SHOWN & set(place) else shown(value)
+
+
+def have(collector: Collector, *names: str) -> tuple[Any, ...] | None:
+    """The values of these fields, if all of them are right."""
+    if any(name not in collector.values for name in names):
+        return None
+    return tuple(collector.values[name] for name in names)
 
 
 def dotted(place: Place) -> str:
@@ -138,6 +171,13 @@ def _section_of(annotation: Any) -> type[Section] | None:
         if isinstance(candidate, type) and issubclass(candidate, Section):
             return candidate
     return None
+
+
+def named_section_of(annotation: Any) -> type[Section] | None:
+    """The section that stands under each name of a mapping."""
+    if get_origin(annotation) is not dict:
+        return None
+    return _section_of(get_args(annotation)[1])
 
 
 def _one_per_place(details: list[ErrorDetails]) -> list[ErrorDetails]:

@@ -5,51 +5,24 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from beliefs.alphabet import Alphabet
-from beliefs.alphabet_rows import read_alphabet, written_alphabet
-from beliefs.checks import Invalid
-from stream.settings.kinds import wrong
+from beliefs.alphabet_rows import written_alphabet
 from stream.settings.section import Section
+from stream.settings.values import declared_schema, read_declared
 
 MOST_VALUES: Final = 64
 """The counts of a partition's pairs are written with every block: 32 KiB at this size."""
 
-_ALLOWED: Final = (
-    f"2 to {MOST_VALUES} values: a list of texts, or kind and what belongs to it as in a model file's alphabet: "
-    "categories, integers, bins or grid"
-)
-
 
 def read_values(value: Any) -> Alphabet:
-    if isinstance(value, Alphabet):
-        return value
-    described = {"kind": "categories", "values": value} if isinstance(value, list) else value
-    try:
-        alphabet = read_alphabet(described)
-    except Invalid as problem:
-        field = problem.field.removeprefix("alphabet.")
-        raise wrong(_ALLOWED, f"write values: [still, walking], or correct {field}: it {problem.reason}") from None
-    if not 2 <= alphabet.size <= MOST_VALUES:
-        few = "fewer values, for example larger bins, or learn the model outside with `sottovoce fit` and name its file"
-        raise wrong(_ALLOWED, "declare two values at least" if alphabet.size < 2 else f"declare {few}")
-    return alphabet
+    fewer = "fewer values, for example larger bins, or learn the model outside with `sottovoce fit` and name its file"
+    return read_declared(value, MOST_VALUES, "[still, walking]", fewer)
 
 
 Values = Annotated[
     Alphabet,
     PlainValidator(read_values),
     PlainSerializer(written_alphabet),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": MOST_VALUES},
-                {
-                    "type": "object",
-                    "properties": {"kind": {"enum": ["categories", "integers", "bins", "grid"]}},
-                    "required": ["kind"],
-                },
-            ]
-        }
-    ),
+    WithJsonSchema(declared_schema(MOST_VALUES)),
 ]
 
 

@@ -20,6 +20,7 @@ FILES: Final = (
     ("record", "protect", "distance", "cost_table"),
     ("keys", "file"),
     ("store", "folder"),
+    ("fields", "joint"),
     ("kafka", "tls", "ca_file"),
     ("kafka", "tls", "certificate_file"),
     ("kafka", "tls", "private_key_file"),
@@ -53,7 +54,7 @@ def written_out(data: bytes, file: Path) -> dict[str, Any]:
         check_together(collector)
     if collector.problems:
         raise ConfigurationRefused(str(file), collector.problems)
-    segments = [("model", "files", name) for name in full["model"].get("files") or ()]
+    segments = [("model", "files", name) for name in full.get("model", {}).get("files") or ()]
     for place in (*FILES, *segments):
         _make_absolute(full, place, file.absolute().parent)
     return full
@@ -75,12 +76,15 @@ def _make_absolute(full: dict[str, Any], place: tuple[str, ...], folder: Path) -
         section[place[-1]] = str(folder / section[place[-1]])
 
 
-def policy_fingerprint(settings: Settings, model: str | Mapping[str, Any], distance_digest: str = "") -> bytes:
+def policy_fingerprint(
+    settings: Settings, model: str | Mapping[str, Any], distance_digest: str = "", joint_digest: str = ""
+) -> bytes:
     """Eight bytes that change whenever anything changes that decides what is released.
 
     They are the first of the SHA-256 of a canonical JSON text. Brokers, stores, limits and metrics are not in it: a
-    pipeline that moves house still releases the same. A distance counts by its content, not by the name of its file,
-    and so do models: `model` is the digest of the only one, or says which digest serves whom (`segments.assignment`).
+    pipeline that moves house still releases the same. A distance and a joint table count by their content, not by the
+    name of their file, and so do models: `model` is the digest of the only one, or says which digest serves whom
+    (`segments.assignment`).
     """
     decides: dict[str, Any] = {
         "pipeline": settings.pipeline.name,
@@ -97,6 +101,11 @@ def policy_fingerprint(settings: Settings, model: str | Mapping[str, Any], dista
         decides["listed"] = settings.model.listed
     if distance_digest:
         decides["distance"] = distance_digest
+    if settings.fields is not None:
+        declared = settings.fields.model_dump(mode="json", exclude={"joint"})
+        # Their order decides, too: the first ones are given their part of what may be told before the others.
+        decides["fields"] = {**declared, "each": list(declared["each"].items())}
+        decides["joint"] = joint_digest
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).digest()[:8]
 

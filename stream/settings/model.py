@@ -9,7 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from stream.names import CHANGELOG_SUFFIX
+from stream.records.paths import Path
 from stream.settings.budget import BudgetSettings, MetricsSettings
+from stream.settings.fields import FieldsSettings
 from stream.settings.kafka import KafkaSettings
 from stream.settings.kinds import (
     Deadline,
@@ -91,11 +93,22 @@ class DistanceSettings(Section):
 class ProtectSettings(Section):
     """The field that is released perturbed."""
 
-    path: FieldPath = Field(description="the one field that is protected; its values are the model's alphabet")
+    path: FieldPath | None = Field(
+        default=None,
+        description="the one field whose values follow one another; they are the model's alphabet. Only beside fields "
+        "it may be missing",
+    )
     distance: DistanceSettings = Field(
         default=DistanceSettings(),
         description="what near keeps small: hamming, absolute, squared, euclidean, haversine, or {table: file}",
     )
+
+    @property
+    def place(self) -> Path:
+        """Where the field is; for whoever knows that there is one."""
+        if self.path is None:
+            raise ValueError("no field is named whose values follow one another")
+        return self.path
 
 
 class RecordSettings(Section):
@@ -105,7 +118,9 @@ class RecordSettings(Section):
     event_time: EventTimeSettings = Field(
         default=EventTimeSettings(), description="record, or {path: ..., unit: ms|s|iso8601}"
     )
-    protect: ProtectSettings = Field(description="the field that is protected: {path: $.field}")
+    protect: ProtectSettings = Field(
+        default=ProtectSettings(), description="the field that is protected: {path: $.field}"
+    )
     public: Annotated[tuple[FieldPath, ...], Field(max_length=256, strict=False)] = Field(
         default=(), description="fields that pass as they are; every other field is dropped"
     )
@@ -228,13 +243,23 @@ class Settings(Section):
     kafka: KafkaSettings = Field(description="where the records come from and go to")
     record: RecordSettings = Field(description="what a raw record looks like, and which parts may be seen afterwards")
     model: ModelSettings = Field(
-        description="the model file: the values of the protected field and how they follow one another"
+        default=ModelSettings(),
+        description="the model file: the values of the protected field and how they follow one another",
     )
-    mechanism: MechanismSettings = Field(description="how a value is hidden")
+    mechanism: MechanismSettings = Field(
+        default=MechanismSettings(name="optimal", epsilon=1.0), description="how a value is hidden"
+    )
     window: WindowSettings | None = Field(
         default=None, description="release a user's values in windows under one epsilon, instead of one by one"
     )
-    budget: BudgetSettings = Field(description="how much may be told about one user altogether")
+    fields: FieldsSettings | None = Field(
+        default=None,
+        description="fields that are protected each by itself, by a local mechanism; beside record.protect, or alone",
+    )
+    budget: BudgetSettings = Field(
+        default=BudgetSettings.model_validate({"nats": "unlimited"}),
+        description="how much may be told about one user altogether",
+    )
     keys: KeysSettings = Field(description="where the key ring is")
     store: StoreSettings = Field(default=StoreSettings(), description="where a worker keeps the beliefs")
     admin: AdminSettings = Field(default=AdminSettings(), description="where metrics and health are served")
@@ -245,6 +270,11 @@ class Settings(Section):
     policy_version: Annotated[int, Field(ge=1, le=2_147_483_647)] = Field(
         description="a number that you raise whenever what is released changes; it stands in every released record"
     )
+
+    @property
+    def follows(self) -> bool:
+        """Whether a field is protected whose values follow one another; without one the model has a single value."""
+        return self.record.protect.path is not None
 
     @property
     def changelog_topic(self) -> str:

@@ -1,5 +1,6 @@
 """The settings file's JSON Schema, for editors. What two fields may hold together, `sottovoce validate` knows."""
 
+import math
 from typing import Any, Final
 
 from stream.settings.kinds import write_duration
@@ -34,5 +35,7 @@ def _default_as_written(field: dict[str, Any]) -> None:
         del field["default"]  # a section: its own fields say what they default to
     elif default is None and ("forever" in words or "event" in words):
         field["default"] = "forever" if "forever" in words else "event"
+    elif default == math.inf:
+        field["default"] = "unlimited"
     elif isinstance(default, int) and "(ms|s|m|h|d)" in field.get("pattern", ""):
         field["default"] = write_duration(default)

@@ -12,6 +12,8 @@ from stream.settings.collect import Collector
 
 def models_fit(collector: Collector) -> None:
     """One model file, or a public field and the model files of its values, or values whose model is learnt."""
+    if not collector.gives("model"):
+        return
     names = ("file", "by", "files", "otherwise", "learn")
     if any(f"model.{name}" not in collector.values for name in names):
         return

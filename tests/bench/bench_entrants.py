@@ -20,6 +20,7 @@ from bench_contestants import (
     kafka_streams_command,
     quix_command,
 )
+from bench_fields import fields
 from bench_many import clicks, places
 from bench_processes import BenchFailure
 from bench_sottovoce import sottovoce, sottovoce_windows
@@ -51,6 +52,9 @@ def entrants(letters: Sequence[str], cache: Path) -> dict[str, Contestant]:
         "w10": lambda: sottovoce_windows(10, "bisect"),
         "w100": lambda: sottovoce_windows(100, "bisect"),
         "z100": lambda: sottovoce_windows(100, "natural"),
+        "f1": lambda: fields(1),
+        "f5": lambda: fields(5),
+        "f5oue": lambda: fields(5, "oue"),
         "g10000": places,
         "k41270": clicks,
     }

@@ -22,7 +22,7 @@ from beliefs.model_file import serialise
 
 COMMAND = Path(sys.executable).with_name("sottovoce")
 
-SETTINGS = """\
+HEAD = """\
 version: 1
 policy_version: 1
 pipeline:
@@ -34,6 +34,10 @@ kafka:
   dead_letter_topic: {group}-dead
   group_instance: the-only-one
   replication_factor: 1
+"""
+SETTINGS = (
+    HEAD
+    + """\
 record:
   protect:
     path: $.activity
@@ -50,6 +54,7 @@ keys:
 admin:
   port: 0
 """
+)
 
 
 # Windows release some tens of thousands of events a second: these many take half a minute at most.
@@ -90,22 +95,27 @@ def command_of(model: Callable[[], bytes], **said: str) -> Callable[[Heat], list
     def command(heat: Heat) -> list[str]:
         (heat.folder / "model.json").write_bytes(model())
         settings = heat.folder / "settings.yaml"
-        keys = heat.folder.with_name(f"{heat.group}-keys.json")  # outlives the folder, as a secret store would
         settings.write_text(
             SETTINGS.format(
                 group=heat.group,
                 bootstrap=heat.bootstrap,
                 source=heat.source,
                 sink=heat.sink,
-                keys=keys,
+                keys=keys_of(heat),
                 **texts,
             )
         )
-        if not keys.exists():
-            _run([str(COMMAND), "keys", "new", str(keys)])
         return [str(COMMAND), "run", str(settings)]
 
     return command
+
+
+def keys_of(heat: Heat) -> Path:
+    """The key ring outlives the folder, as a secret store would."""
+    keys = heat.folder.with_name(f"{heat.group}-keys.json")
+    if not keys.exists():
+        _run([str(COMMAND), "keys", "new", str(keys)])
+    return keys
 
 
 def _model(alphabet: Alphabet) -> bytes:

@@ -21,10 +21,14 @@ import pytest
 from nearly_plain import NOW, Record
 
 import stream.records.scan
-from beliefs.alphabet import Alphabet, Categories, IntegerRange
+from beliefs.alphabet import Alphabet, Bins, Categories, IntegerRange
 from stream.protocol.inputs import InputBlock
+from stream.protocol.texts import Texts
+from stream.records.assemble import Reported
 from stream.records.columns import ColumnReader, ColumnWriter
+from stream.records.fields import FieldForm
 from stream.records.parse import Reader
+from stream.records.paths import parse_path
 from stream.records.release import Writer
 from stream.records.shapes import RawEvent, Rejected
 from stream.settings.model import RecordSettings
@@ -39,11 +43,12 @@ WORDS = Categories(["still", "walking", "größe", "running", "", "a:b", '"'])
 class Both:
     """One selection, both ways."""
 
-    def __init__(self, alphabet: Alphabet, **settings: Any) -> None:
+    def __init__(self, alphabet: Alphabet, fields: tuple[FieldForm, ...] = (), **settings: Any) -> None:
         checked = RecordSettings.model_validate({"protect": {"path": "$.activity"}, "max_bytes": 600, **settings})
-        self.alphabet = alphabet
-        self.reader, self.writer = Reader(checked, alphabet), Writer(checked, alphabet)
-        self.column_reader, self.column_writer = ColumnReader(checked, alphabet), ColumnWriter(checked, alphabet)
+        self.alphabet, self.fields = alphabet, fields
+        given = (checked, alphabet, fields)
+        self.reader, self.writer = Reader(*given), Writer(*given)
+        self.column_reader, self.column_writer = ColumnReader(*given), ColumnWriter(*given)
 
 
 # The first three are served by the scan, the others by the definition alone.
@@ -53,6 +58,33 @@ SELECTIONS = (
     Both(WORDS),
     Both(WORDS, public=("$.n", "$.level[0]")),
     Both(WORDS, public=("$.n",), user={"path": "$.place"}),
+)
+
+
+def field(path: str, alphabet: Alphabet, at_most: int | None = None) -> FieldForm:
+    return FieldForm(path.removeprefix("$."), parse_path(path), alphabet, at_most)
+
+
+JOB = field("$.job", Categories(["clerk", "nurse", "größe", "pilot", "walking", "a:b"]))
+HOME = field("$.home", Categories(["nurse2", "clerk", "c 2", "", "c 1"]))
+AGE, FLOOR = field("$.age", IntegerRange(0, 10)), field("$.floor", IntegerRange(-2, 30))
+NOBODY = Categories(["nobody"])
+REPORTS = (
+    b'"clerk"',
+    b"null",
+    b"-2",
+    '"größe"'.encode(),
+    b'{"version":1,"length":9,"bits":"gAA="}',
+    b"[47.3,8.4]",
+    b'""',
+)
+# The first two are served by the scan, the others by the definition alone.
+WITH_FIELDS = (
+    Both(WORDS, (JOB, AGE, HOME, FLOOR), public=("$.n",)),
+    Both(NOBODY, (FLOOR, HOME, JOB), protect={}, public=("$.age", "$.n")),
+    Both(NOBODY, (JOB, field("$.tags", Categories(["a", "b", "c"]), 2)), protect={}, public=("$.n",)),
+    Both(WORDS, (JOB, field("$.age", Bins(0.0, 100.0, 7)))),
+    Both(NOBODY, (field("$.tags[1]", Categories(["a", "b", "c"])), JOB), protect={}),
 )
 
 
@@ -68,17 +100,34 @@ def check_block(both: Both, records: Sequence[Record], seed: int) -> Counter[str
     assert columns.symbols.tolist() == [event.symbol for event in events]
     assert columns.times.tolist() == [event.time for event in events]
     assert columns.offsets.tolist() == [records[place].offset for place in accepted]
+    assert [column.dtype for column in columns.fields] == [np.int64] * len(both.fields)
+    assert [column.shape[1:] for column in columns.fields] == [widths(form) for form in both.fields]
+    flat = [slot.tolist() for column in columns.fields for slot in np.atleast_2d(column.T)]
+    assert [tuple(slot[row] for slot in flat) for row in range(len(events))] == [event.fields for event in events]
     assert all(columns.documents[row] == events[row].document for row in columns.documents)
     draw = random.Random(seed)
     some = [draw.randrange(len(events)) for _ in range(len(events) // 2)]
     for rows in (range(len(events)), some):
         symbols = [draw.randrange(both.alphabet.size) for _ in rows]
-        texts = both.column_writer.texts(columns, np.array(rows, dtype=np.int64), np.array(symbols, dtype=np.int64))
-        expected = [both.writer.value(events[row].document, symbol) for row, symbol in zip(rows, symbols, strict=True)]
-        assert texts.all() == expected
+        reports = [reported(draw, len(rows)) for _ in both.fields]
+        texts = both.column_writer.texts(columns, np.array(rows, np.int64), np.array(symbols, np.int64), reports)
+        for m, row in enumerate(rows):
+            told = [None if report.at[m] < 0 else report.texts.text(report.at[m]) for report in reports]
+            assert texts.text(m) == both.writer.value(events[row].document, symbols[m], told)
     return Counter(
         plain=len(events) - len(columns.documents), looked_at=len(columns.documents), refused=len(columns.rejected)
     )
+
+
+def reported(draw: random.Random, count: int) -> Reported:
+    """Some texts, of which each event tells one, or none."""
+    some = draw.sample(REPORTS, draw.randrange(1, len(REPORTS)))
+    at = [draw.randrange(-1, len(some)) for _ in range(count)]
+    return Reported(Texts.of(some), np.array(at, dtype=np.int64))
+
+
+def widths(form: FieldForm) -> tuple[int, ...]:
+    return () if form.at_most is None else (form.at_most,)
 
 
 def check_all(selections: Sequence[Both], count: int, make: Callable[[int], Record]) -> Counter[str]:
@@ -97,6 +146,14 @@ def malformed_record(number: int) -> Record:
 def with_decimal(number: int) -> Record:
     written = nearly_plain.decimal(random.Random(f"decimal {number}"))
     return Record(number, NOW, b"u", b'{"activity":"still","n":%b}' % written.encode())
+
+
+def of_several(number: int) -> Record:
+    return nearly_plain.record(number, nearly_plain.SEVERAL)
+
+
+def with_lists(number: int) -> Record:
+    return nearly_plain.record(number, nearly_plain.LISTS)
 
 
 def either(number: int) -> Record:
@@ -120,6 +177,20 @@ def test_malformed_records_are_read_and_written_as_defined() -> None:
 @pytest.mark.parametrize("both", SELECTIONS[3:], ids=["deeper public field", "user in a field"])
 def test_selections_that_the_scan_cannot_serve_are_read_by_the_definition(both: Both) -> None:
     counts = check_all([both], 8_000, nearly_plain.record)
+    assert counts["plain"] == 0
+    assert counts["looked_at"] > 500
+
+
+def test_several_fields_are_read_as_defined() -> None:
+    counts = check_all(WITH_FIELDS[:2], 40_000, of_several)
+    assert counts["plain"] > 40_000 // 5
+    assert counts["looked_at"] > 40_000 // 40
+    assert counts["refused"] > 40_000 // 5
+
+
+@pytest.mark.parametrize("both", WITH_FIELDS[2:], ids=["a list", "cells", "a deeper field"])
+def test_fields_that_the_scan_cannot_serve_are_read_by_the_definition(both: Both) -> None:
+    counts = check_all([both], 8_000, with_lists)
     assert counts["plain"] == 0
     assert counts["looked_at"] > 500
 
@@ -170,7 +241,7 @@ FAULTS = {
     "seventeen digits": ("plain", "_EXACT_DIGITS: Final = 15", "_EXACT_DIGITS: Final = 17"),
     "zeros at the end": ("plain", "and shortest and large", "and large"),
     "small decimals": ("plain", "and shortest and large", "and shortest"),
-    "any text of the slot": ("lookups", "before, members.ends[symbol]):", "before, members.ends[symbol]) or True:"),
+    "any text of the slot": ("lookups", "before, members.ends[text]):", "before, members.ends[text]) or True:"),
     "number for a text": ("lookups", "if data[start] != QUOTE:", "if False:"),
     "integer with a fraction": (
         "lookups",
@@ -178,7 +249,16 @@ FAULTS = {
         "            break\n        value =",
     ),
     "sign of an integer": ("lookups", "(-value if first > start else value)", "value"),
-    "integer outside of the alphabet": ("lookups", "if 0 <= index < members.size", "if 0 <= index"),
+    "integer outside of the alphabet": ("lookups", "0 <= index < members.tables[field, _SIZE]", "0 <= index"),
+    "a value that a field does not know": ("scan", "        if symbol == CLOSELY:\n            return False\n", ""),
+    "the slots of the first field for all": (
+        "lookups",
+        "first, texts = members.tables[field, ",
+        "first, texts = members.tables[0, ",
+    ),
+    "the texts of the first field for all": ("lookups", "members.tables[field, _TEXTS]\n", "0\n"),
+    "one lowest value for all": ("lookups", "- members.tables[field, _LOW]", "- members.tables[0, _LOW]"),
+    "public values that are written otherwise": ("scan", "field < public and not stays", "field < 1 and not stays"),
 }
 
 
@@ -196,11 +276,17 @@ def planted(*fault: str) -> dict[str, Callable[..., Any]]:
     return room
 
 
+def check_scans() -> None:
+    check_all(SELECTIONS[:3], 24_000, either)
+    # A scan that finds less than it should would be right and slow.
+    assert check_all(WITH_FIELDS[:2], 24_000, of_several)["plain"] > 24_000 // 5
+
+
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_a_scan_with_a_rule_less_is_caught(fault: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stream.records.columns.scan", planted(*fault)["scan"])
     with pytest.raises((AssertionError, IndexError)):
-        check_all(SELECTIONS[:3], 24_000, either)
+        check_scans()
 
 
 def test_the_interpreter_does_the_same_and_never_leaves_a_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,3 +297,4 @@ def test_the_interpreter_does_the_same_and_never_leaves_a_buffer(monkeypatch: py
     counts = check_all(SELECTIONS[:3], 12_000, nearly_plain.record)
     counts.update(check_all(SELECTIONS[:3], 12_000, malformed_record))
     assert counts["plain"] > 2_000
+    assert check_all(WITH_FIELDS[:2], 8_000, of_several)["plain"] > 8_000 // 5

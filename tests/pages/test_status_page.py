@@ -11,7 +11,8 @@ from urllib.request import urlopen
 
 import pytest
 from browser import Browser, Seen
-from page_worlds import busy, followers, huge, idle, learning, segmented, single, wanderers
+from fields_world import BESIDE, HEAD, JOB, LOCAL, SEX, events
+from page_worlds import busy, fields, followers, huge, idle, in_blocks, learning, segmented, single, wanderers
 from prometheus_client.parser import text_string_to_metric_families
 from reading_pages import check_readable
 from segment_world import mixed
@@ -21,6 +22,7 @@ from stream.admin import AdminServer, AdminSettings
 from stream.metrics import Meter
 
 SECTIONS = ("Throughput", "Outcomes", "Leakage over users", "Budgets", "Model health", "Policy", "Partitions")
+APART = ("Throughput", "Outcomes", "Partitions")
 PROMISE = "The promise, in plain words"
 LOOKS = ((360, False), (360, True), (1280, False), (1280, True))
 Figures = dict[str, float]
@@ -72,7 +74,10 @@ def labelled(labels: Mapping[str, str]) -> str:
 
 
 def check_sections(one: Seen, meter: Meter) -> None:
-    expected = Counter(SECTIONS) + Counter([PROMISE] if meter.settings.about.promise else [])
+    expected = Counter(SECTIONS if meter.settings.follows else APART)
+    expected += Counter([] if meter.fields is None else ["Fields"]) + Counter(
+        [PROMISE] if meter.settings.about.promise else []
+    )
     expected += Counter(["Learning the model"] if meter.learners is not None and meter.learners.standings else [])
     assert Counter(one.measured["sections"]) == expected
     assert all(one.measured["tables"]), "every table has headings"
@@ -164,6 +169,15 @@ async def test_models_by_segment(browser: Browser, tmp_path: Path) -> None:
 async def test_a_model_that_is_being_learnt(browser: Browser, tmp_path: Path) -> None:
     seen = await looked(browser, busy(learning(tmp_path, epsilon=4.0, nats=1_000), followers(3_000)), tmp_path)
     check_words(seen, "Learning the model", "epoch 1: learning", "without a model", "While it learns", "local privacy")
+
+
+@pytest.mark.parametrize("before", [LOCAL, BESIDE], ids=["alone", "beside"])
+async def test_several_fields(browser: Browser, tmp_path: Path, before: str) -> None:
+    each = f"fields:\n  joint: joint.json\n  each:\n    {SEX}\n    {JOB}\n".replace("cap: 3", "cap: 5")
+    meter = busy(fields(tmp_path, HEAD + before + each), in_blocks(events(2_000, 40)))
+    seen = await looked(browser, meter, tmp_path)
+    check_words(seen, "What is promised for each field", "about sex of a user at most 5 nats", "withheld", "99 %")
+    assert "user-" not in seen.measured["text"]
 
 
 async def test_numbers_too_large_for_any_worker(browser: Browser, tmp_path: Path) -> None:

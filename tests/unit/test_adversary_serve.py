@@ -13,8 +13,9 @@ from audit_world import TOPIC_ID, Run, run
 
 from stream.adversary.attack import Task
 from stream.adversary.facts import Naming, read_facts
-from stream.adversary.serve import Follower, Page, exposition, follow
-from stream.errors import CannotAudit
+from stream.adversary.serve import WHAT, Follower, exposition, follow
+from stream.errors import CannotAudit, Refused
+from stream.exposition import Page
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +35,16 @@ def test_metrics_show_no_small_groups(finished: Run) -> None:
 
 
 def test_the_page_is_served_on_loopback_and_nothing_else_is() -> None:
-    with Page("127.0.0.1", 0) as page:
+    with Page("127.0.0.1", 0, WHAT, "") as page:
         page.show("sottovoce_adversary_up 1.0\n")
         with urllib.request.urlopen(f"http://127.0.0.1:{page.port}/metrics") as answer:
             assert answer.read() == b"sottovoce_adversary_up 1.0\n"
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"http://127.0.0.1:{page.port}/")
         with pytest.raises(Exception, match="cannot be served"):
-            Page("127.0.0.1", page.port)
-    with pytest.raises(CannotAudit, match="cannot be served"):
-        Page("example", 0)
+            Page("127.0.0.1", page.port, WHAT, "")
+    with pytest.raises(Refused, match="cannot be served"):
+        Page("example", 0, WHAT, "")
 
 
 def raw_task(finished: Run) -> Task:
@@ -57,7 +58,7 @@ async def test_following_finds_what_one_reading_finds_though_looks_break_off(
     topics = Growing(finished, seen=200, breaks=[9, 2, 6])
     follower = Follower(raw_task(finished), topics)
     shown: list[str] = []
-    with Page("127.0.0.1", 0) as page:
+    with Page("127.0.0.1", 0, WHAT, "") as page:
         monkeypatch.setattr(page, "show", shown.append)
 
         def going() -> bool:
@@ -77,7 +78,7 @@ async def test_following_finds_what_one_reading_finds_though_looks_break_off(
 
 
 async def test_a_first_look_that_fails_is_refused(finished: Run) -> None:
-    with Page("127.0.0.1", 0) as page, pytest.raises(CannotAudit, match="did not answer"):
+    with Page("127.0.0.1", 0, WHAT, "") as page, pytest.raises(CannotAudit, match="did not answer"):
         await follow(Follower(raw_task(finished), Growing(finished, seen=200, breaks=[0])), page, floor=1)
     task = raw_task(finished)
     unnamed = replace(task, naming=Naming(task.naming.fingerprint, None))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-import threading
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from audit_world import Run, run
 from metering import meter_settings
+from page_server import served
 from rich.console import Console
 
 import stream.audit
@@ -92,26 +91,8 @@ def test_the_page_of_a_worker_is_understood() -> None:
 
 async def test_pages_of_several_workers_are_added_up() -> None:
     page = b'# HELP x\nsottovoce_events_total{outcome="released"} 7.0\nsottovoce_lag_records{partition="0"} 3.0\n'
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(page)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 the library's name
-            return
-
-    server = HTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        address = f"http://127.0.0.1:{server.server_port}/metrics"
+    with served(page) as address:
         assert await read_counters([address, address]) == Counter({(EVENTS, "released"): 14})
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9/metrics", "file:///etc/hostname", "nonsense"])

@@ -265,7 +265,7 @@ def test_five_fields_take_milliseconds() -> None:
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        (np.ones((1001, 1000)), "1001000 cells"),
+        (np.ones((1025, 1024)), "1,049,600 cells"),
         (np.array([[1.0, 1e-70], [1.0, 1.0]]), "2\\^-200"),
         (np.array([[1.0, 0.0], [1.0, 0.0]]), "value 1 .counted from 0. of two"),
         (np.array([[1.0, -1.0], [1.0, 1.0]]), "negative"),
@@ -287,3 +287,13 @@ def test_fields_that_do_not_fit_their_table_are_refused() -> None:
         Totals([AccountField("one")], np.ones(2))
     with pytest.raises(InvariantBroken):
         Totals([AccountField("one")]).of((1,))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_beyond_what_can_be_told_nothing_is_added(seed: int) -> None:
+    """Groups that gain nothing then weigh nothing; where rounding leaves none, the level stays: no jump to the sum."""
+    source = np.random.default_rng(seed)
+    laws, edges = source.dirichlet(np.full(6, 0.5), 3), np.array([0, 2, 4, 6])
+    half, coarse = UNITS_PER_NAT // 2, (60, 249, 251, 10_000)
+    told = [nested_bound(laws, edges, half, amount * UNITS_PER_NAT) for amount in coarse]
+    assert max(told) - min(told) <= 64

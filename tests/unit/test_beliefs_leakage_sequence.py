@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -88,3 +89,19 @@ def test_small_leaks_keep_their_size(exponent: int) -> None:
     nats = log_up(1 + tiny)
     assert Fraction(nats) >= tiny - tiny * tiny / 2
     assert nats <= float(tiny) * (1 + 1e-14)
+
+
+@pytest.mark.parametrize(
+    "ratio", [Fraction(3, 2), Fraction(2**61 + 5, 2**60 - 3), 1 + Fraction(1, 2**63), Fraction(7**900)]
+)
+def test_a_logarithm_is_the_next_double_that_is_not_below_it(ratio: Fraction) -> None:
+    found = log_up(ratio)
+    with localcontext(Context(prec=400)):
+        exact = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
+        assert Decimal(math.nextafter(found, 0.0)) < exact <= Decimal(found)
+
+
+def test_the_logarithm_of_next_to_nothing_is_above_it() -> None:
+    for bits in (65, 300, 1000):
+        beyond = Fraction(1, 2**bits)
+        assert beyond - beyond**2 / 2 < log_up(1 + beyond) <= beyond

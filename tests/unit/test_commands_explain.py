@@ -14,8 +14,9 @@ from command_house import STICKY, change, make_house, run
 from beliefs.chain import Chain
 from stream.commands.expectation import Promised, one_day, without_budget
 from stream.commands.explain import worst_per_day, worst_per_event
+from stream.least_belief import belief_floor, least_belief
 from stream.names import EVENTS_A_DAY, EXIT_DONE, EXIT_REFUSED
-from stream.opening import belief_floor, least_belief, open_pipeline
+from stream.opening import open_pipeline
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 

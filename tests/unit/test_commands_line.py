@@ -53,11 +53,21 @@ def test_init_explains_every_setting_and_each_line_may_be_put_in_force() -> None
         in_force = text.replace(line, line.replace("#", "", 1))
         assert parse_settings(in_force.encode(), Path("c.yaml")).version == 1
     assert not any(line.endswith((": None", ": PydanticUndefined")) for line in lines)
-    window = text.replace("#window:", "window:")
+    window = text.replace("\n#window:", "\nwindow:")
     for line in ("  #events: 10", "  #stretch: 10m", "  #deadline: 60s"):
         assert line in lines
         window = window.replace(line, line.replace("#", "", 1))
     assert parse_settings(window.encode(), Path("c.yaml")).window is not None
+    fields = text.replace("\n#fields:", "\nfields:")
+    for line in ("  #each:", "    #occupation:", "      #path: $.occupation", "      #values: [clerk, nurse, pilot]"):
+        assert line in lines
+        fields = fields.replace(line, line.replace("#", "", 1))
+    fields = fields.replace("      #mechanism:\n", "      mechanism: grr\n").replace(
+        "      #epsilon: 0.5", "      epsilon: 0.5"
+    )
+    declared = parse_settings(fields.encode(), Path("c.yaml")).fields
+    assert declared is not None
+    assert list(declared.each) == ["occupation"]
     store = text.replace("#store:", "store:").replace("#kind: memory", "kind: disk").replace("#folder:", "folder:")
     assert parse_settings(store.encode(), Path("c.yaml")).store.kind == "disk"
 

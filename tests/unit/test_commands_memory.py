@@ -25,8 +25,9 @@ from stream.commands.expectation import Promised, one_day, without_budget
 from stream.commands.worker import control_of, pipelines_of
 from stream.engine.topic_ids import TopicFacts
 from stream.keys import new_ring
+from stream.least_belief import least_belief
 from stream.names import EXIT_DONE, EXIT_REFUSED
-from stream.opening import Opened, least_belief, open_pipeline
+from stream.opening import Opened, open_pipeline
 from stream.protocol.control import differences, may_change
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import UserStore

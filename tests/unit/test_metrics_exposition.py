@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import fields_world
 import numpy as np
 import pytest
 from metering import a_block, heads_of, meter_settings
@@ -18,10 +19,12 @@ from ruamel.yaml import YAML
 from watching import watched_users
 
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from stream.fields.choices import FieldsTold
 from stream.learning.learners import Learners
 from stream.learning.standing import Standing
 from stream.metrics import Meter, table
 from stream.metrics.families import MeterCollector, exposition, number, registry_of
+from stream.metrics.fields import FieldCounts
 from stream.metrics.metric import Kind, Metric
 from stream.metrics.table import METRICS
 from stream.names import METRIC_PREFIX
@@ -29,6 +32,7 @@ from stream.names import METRIC_PREFIX
 NAT = UNITS_PER_NAT
 ALERTS = Path(__file__).resolve().parents[2] / "deploy" / "prometheus" / "alerts.yaml"
 LABELS = {"outcome", "side", "percentile", "partition", "reason", "error", "quantile", "phase", "releases"}
+LABELS |= {"field", "choice", "through"}
 INFO_LABELS = {
     "version",
     "python",
@@ -74,7 +78,18 @@ def busy_meter() -> Meter:
     meter.failures["fenced"] += 1
     meter.learners = Learners(logging.getLogger("test"))
     meter.learners.stands(0, A_STANDING)
+    meter.fields = counted_fields()
     return meter
+
+
+def counted_fields() -> FieldCounts:
+    world = fields_world.World(fields_world.settings_of(fields_world.SEX, fields_world.JOB), fields_world.table())
+    assert world.promise.fields is not None
+    counts, effects = FieldCounts(world.promise.fields, floor=1), world.carry_out(fields_world.events(40))
+    counts.change(0, effects.before, effects.heads)
+    assert isinstance(effects.fields, FieldsTold)
+    counts.told(effects.fields)
+    return counts
 
 
 def series(text: str) -> dict[str, float]:
