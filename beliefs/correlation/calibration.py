@@ -13,10 +13,12 @@ from typing import Protocol
 import numpy as np
 
 from beliefs.checks import Invalid
+from beliefs.correlation.account import Totals
 from beliefs.correlation.bound import Matrix, sum_of
 from beliefs.correlation.frontier import Frontier
 from beliefs.correlation.joint import in_total, joint_leak
 from beliefs.correlation.tables import conditional_of, given, margin
+from beliefs.rounding import nats, units_up
 from beliefs.simplex import Vector
 
 _HALVINGS = 60
@@ -107,18 +109,29 @@ class PairwiseMeter:
         return totals
 
 
-def equal_budgets(meter: Meter, cap: float) -> float:
-    """The largest budget that all fields may have alike while no total is above the cap."""
-    caps = np.full(meter.fields, _positive(cap))
+class AccountMeter:
+    """What the stream itself sums up, to the last unit: each field by the rule that serves it."""
+
+    guarantee, assumes = True, ""
+
+    def __init__(self, totals: Totals) -> None:
+        self.fields = len(totals.fields)
+        self.account = totals
+
+    def totals(self, budgets: Vector) -> Vector:
+        told = tuple(units for spent in budgets.tolist() for units in (units_up(spent), 0))
+        return np.array([nats(total) for total in self.account.of(told)[: self.fields]])
+
+
+def equal_budgets(meter: Meter, cap: float | Vector) -> float:
+    """The largest budget that all fields may have alike while no total is above the cap, or above its own."""
+    caps = _caps_of(meter, np.full(meter.fields, cap) if isinstance(cap, float) else cap)
     return _raised(meter, np.zeros(meter.fields), np.ones(meter.fields, dtype=np.bool_), caps)
 
 
 def unequal_budgets(meter: Meter, caps: Vector) -> Vector:
     """Raises all budgets alike until a cap stops some; those that can still rise go on, until none can."""
-    for cap in caps.tolist():
-        _positive(cap)
-    if caps.size != meter.fields:
-        raise Invalid("caps", f"are given for {caps.size} fields, but there are {meter.fields}")
+    caps = _caps_of(meter, caps)
     budgets, rising = np.zeros(meter.fields), np.ones(meter.fields, dtype=np.bool_)
     while rising.any():
         budgets[rising] = _raised(meter, budgets, rising, caps)
@@ -154,7 +167,9 @@ def _may_rise(meter: Meter, budgets: Vector, place: int, caps: Vector) -> bool:
     return bool((meter.totals(tried) <= caps).all())
 
 
-def _positive(cap: float) -> float:
-    if not cap > 0.0:
+def _caps_of(meter: Meter, caps: Vector) -> Vector:
+    if caps.size != meter.fields:
+        raise Invalid("caps", f"are given for {caps.size} fields, but there are {meter.fields}")
+    if not bool((caps > 0.0).all()):
         raise Invalid("total", "must be above 0 nats")
-    return cap
+    return caps

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from stream.commands import fit_options, plan_options
-from stream.names import DISTRIBUTION, EVENTS_A_DAY, MOST_EVENTS_A_DAY
+from stream.commands import adversary_options, calibrate_options, estimate_options, fit_options, plan_options
+from stream.names import DISTRIBUTION, EVENTS_A_DAY
 
 app = typer.Typer(
     name=DISTRIBUTION,
@@ -22,6 +22,8 @@ app = typer.Typer(
 )
 keys_app = typer.Typer(help="Make the secret that noise and pseudonyms come from.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
+app.command()(calibrate_options.calibrate)
+app.command()(estimate_options.estimate)
 
 Config = Annotated[Path, typer.Argument(metavar="CONFIG", help="The settings file.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output, problems included.")]
@@ -64,9 +66,7 @@ def validate(config: Config, as_json: AsJson = False) -> None:
 @app.command()
 def explain(
     config: Config,
-    events_per_day: Annotated[
-        int, typer.Option(min=1, max=MOST_EVENTS_A_DAY, help=plan_options.EVENTS_PER_DAY)
-    ] = EVENTS_A_DAY,
+    events_per_day: plan_options.LimitedEventsPerDay = EVENTS_A_DAY,
     as_json: AsJson = False,
 ) -> None:
     """Say in plain words what is promised against whom, what is not, and what to expect."""
@@ -239,35 +239,19 @@ def audit(
 @app.command()
 def adversary(
     config: Config,
-    releases: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Read released records from a file, not from the topic.")
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Believe in this model instead of the pipeline's.")
-    ] = None,
-    knows: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Raw values that the adversary knows: user, step, value.")
-    ] = None,
-    truth: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Score guesses by these values: user, step, value.")
-    ] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Score guesses by the raw topic; no key is needed.")] = False,
-    smooth: Annotated[bool, typer.Option("--smooth", help="Guess past values from later releases, too.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page, too.")] = None,
-    exposed: Annotated[
-        int, typer.Option(min=0, max=1000, metavar="USERS", help="Show the most exposed users on the terminal.")
-    ] = 0,
+    releases: adversary_options.Releases = None,
+    model: adversary_options.Model = None,
+    knows: adversary_options.Knows = None,
+    truth: adversary_options.Truth = None,
+    raw: adversary_options.Raw = False,
+    smooth: adversary_options.Smooth = False,
+    html: adversary_options.Html = None,
+    exposed: adversary_options.Exposed = 0,
     as_json: AsJson = False,
-    brokers: Annotated[
-        list[str] | None, typer.Option(metavar="HOST:PORT", help="Ask this broker instead of the settings'.")
-    ] = None,
-    reidentify: Annotated[
-        int, typer.Option(min=0, max=1000, metavar="USERS", help="Name whose the second halves of streams are.")
-    ] = 0,
-    serve: Annotated[
-        int | None, typer.Option(min=0, max=65535, metavar="PORT", help="Follow the topic and serve metrics.")
-    ] = None,
-    host: Annotated[str, typer.Option(help="The address that --serve listens on.")] = "127.0.0.1",
+    brokers: adversary_options.Brokers = None,
+    reidentify: adversary_options.Reidentify = 0,
+    serve: adversary_options.Serve = None,
+    host: adversary_options.Host = "127.0.0.1",
 ) -> None:
     """Watch an adversary read what was released, guess each value, and stay under the bound."""
     from stream.commands.adversary import Options, adversary_command, serve_command

@@ -19,8 +19,12 @@ from stream.commands.compiling import compiling_told
 from stream.commands.init import template
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.errors import CannotPlan
+from stream.fields.joint import read_joint
 from stream.keys import new_ring
 from stream.names import EVENTS_A_DAY, EXIT_DONE, EXIT_FAILED, MOST_EVENTS_A_DAY
+from stream.planning.fields import figures as field_figures
+from stream.planning.fields import outlooks
+from stream.planning.fields import told as fields_told
 from stream.planning.frontier import choose
 from stream.planning.grid import Document, Grid, base_document, candidates, document_of
 from stream.planning.page import page
@@ -63,6 +67,8 @@ class Outputs:
 def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
     """Print the plan, and write what is asked for."""
     with errors_told(as_json=as_json):
+        if asked.config is not None and not (settings := load_settings(asked.config)).follows:
+            return _plan_fields(settings, asked, outputs, as_json=as_json)
         given = _given(asked)
         base = _base(asked, given)
         target = _target(asked, outputs)
@@ -82,6 +88,23 @@ def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
             say(told(plan, everything=asked.everything))
             _say_written(plan, outputs)
         return EXIT_DONE if plan.chosen is not None or not target.asked else EXIT_FAILED
+
+
+def _plan_fields(settings: Settings, asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
+    """Of a pipeline whose fields are protected each by itself: what other levels would make of them."""
+    if asked != Asked(config=asked.config, per_day=asked.per_day) or outputs != Outputs():
+        why = "targets and files are for a field whose values follow one another, and the settings name none"
+        fix = "give no option but --events-per-day and --json; `sottovoce calibrate` finds levels for caps"
+        raise impossible("the options", why, fix)
+    if settings.fields is None:
+        raise impossible("the settings", "they protect no field", "name one at record.protect, or some under fields")
+    joint = read_joint(settings)
+    found = outlooks(settings, None if joint is None else joint.table, asked.per_day)
+    if as_json:
+        say_json({"ok": True, **field_figures(found, asked.per_day, settings.fields)})
+    else:
+        say(fields_told(found, asked.per_day))
+    return EXIT_DONE
 
 
 def _plan(search: Search, asked: Asked) -> Plan:

@@ -7,8 +7,17 @@ import pytest
 from correlation_oracles import response
 
 from beliefs.checks import Invalid
+from beliefs.correlation.account import AccountField, Totals
 from beliefs.correlation.benchmarks import scores
-from beliefs.correlation.calibration import ExactMeter, GroupMeter, Meter, PairwiseMeter, equal_budgets, unequal_budgets
+from beliefs.correlation.calibration import (
+    AccountMeter,
+    ExactMeter,
+    GroupMeter,
+    Meter,
+    PairwiseMeter,
+    equal_budgets,
+    unequal_budgets,
+)
 from beliefs.correlation.outputs import response_leak
 from beliefs.correlation.published import algorithm_3
 from beliefs.correlation.sampled import sampled_leak
@@ -46,6 +55,27 @@ def test_one_field_may_spend_all_and_copies_share() -> None:
         assert equal_budgets(meter, 3.0) == pytest.approx(1.5, abs=1e-2 if isinstance(meter, ExactMeter) else 1e-12)
     with pytest.raises(Invalid):
         equal_budgets(ExactMeter(np.eye(2)), 0.0)
+
+
+def test_the_streams_own_sums_give_the_same_budgets() -> None:
+    generator = np.random.default_rng(36)
+    for number in range(12):
+        weights = generator.gamma(0.4, size=[(2, 3), (2, 2, 3), (3, 2, 2, 2)][number % 3]) + 1e-6
+        for exact, meter in ((True, ExactMeter(weights)), (False, GroupMeter.of_table(weights))):
+            fields = [
+                AccountField(str(axis), axis, tuple(range(size)) if exact else None)
+                for axis, size in enumerate(weights.shape)
+            ]
+            streams = AccountMeter(Totals(fields, weights))
+            assert equal_budgets(streams, 2.0) == pytest.approx(equal_budgets(meter, 2.0), abs=1e-9)
+            caps = np.linspace(0.5, 2.0, weights.ndim)
+            budgets = unequal_budgets(streams, caps)
+            assert (streams.totals(budgets) <= caps).all()
+            lowest = equal_budgets(streams, caps)
+            assert lowest <= equal_budgets(streams, 2.0)
+            assert budgets.min() == lowest
+    with pytest.raises(Invalid, match="1 fields, but there are 2"):
+        equal_budgets(ExactMeter(np.eye(2)), np.array([1.0]))
 
 
 def test_unequal_budgets_go_on_rising_where_nothing_stops_them() -> None:

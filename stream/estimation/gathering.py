@@ -1,0 +1,161 @@
+"""Releases, gathered into windows of event time: blocks of records in, windows that are over out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from mechanisms.contract import Integers
+from mechanisms.local.inverted import part_of
+from stream.audit.records import Record
+from stream.estimation.asked import Task, middles_of
+from stream.estimation.counted import FieldCount, PairCount
+from stream.estimation.event_time import EventTime
+from stream.estimation.reading import AGAIN, LATE, Block, ReleaseReader, Told
+from stream.estimation.seen import Seen
+from stream.estimation.sequence import SequencePartition, SequenceSums
+from stream.fields.gate import COARSE
+
+_NONE = -1
+
+
+class Span(NamedTuple):
+    """A window's first and last millisecond, the last excluded; of one without an end, the times that were seen."""
+
+    start: int
+    end: int
+
+
+@dataclass
+class Window:
+    """What has been gathered in one window."""
+
+    task: Task
+    place: int
+    records: int = 0
+    first: int = -1
+    last: int = -1
+
+    def __post_init__(self) -> None:
+        floor, forms = self.task.floor, {form.name: form for form in self.task.forms}
+        self.seen = Seen()
+        self.fields = [FieldCount(form, floor) for form in self.task.forms]
+        self.pairs = [PairCount(forms[one], forms[other]) for one, other in self.task.asked.joint]
+        self.sequence: SequenceSums | None = None
+        if self.task.publics:
+            middles = middles_of(self.task.alphabet)
+            coefficients = np.array(middles[""]) if "" in middles else None
+            self.sequence = SequenceSums(self.task.publics[0].symbols, coefficients)
+        self._users: set[bytes] = set()
+
+    @property
+    def span(self) -> Span:
+        length = self.task.asked.window
+        if length:
+            return Span(self.place * length, (self.place + 1) * length)
+        return Span(self.first, self.last + 1)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether fewer users have released anything than may be told of."""
+        return len(self._users) < self.task.floor
+
+    def take(self, block: Block, which: Integers) -> None:
+        """These records of a block, each read for the first time."""
+        if not which.shape[0]:
+            return
+        times = block.times[which]
+        self.records += which.shape[0]
+        self.first = int(times.min()) if self.first < 0 else min(self.first, int(times.min()))
+        self.last = max(self.last, int(times.max()))
+        if len(self._users) < self.task.floor:
+            self._users.update(block.keys[at] for at in which.tolist())
+        chosen = np.zeros(block.usable.shape[0], dtype=np.bool_)
+        chosen[which] = True
+        for count, told in zip(self.fields, block.fields, strict=True):
+            count.withheld += int(chosen[told.withheld].sum())
+            count.wrong += int(chosen[told.wrong].sum())
+            for choice, (at, reports) in told.reports.items():
+                ours = chosen[at]
+                if ours.any():
+                    keys = [block.keys[place] for place in at[ours].tolist()]
+                    count.add(choice, part_of(reports, ours), keys)
+        names = [form.name for form in self.task.forms]
+        for pair in self.pairs:
+            told_of = [block.fields[names.index(form.name)] for form in pair.forms]
+            _take_pairs(pair, told_of[0], told_of[1], chosen, block.keys)
+
+
+def _take_pairs(
+    pair: PairCount, first: Told, second: Told, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]], keys: list[bytes]
+) -> None:
+    """Reports of groups have no place in a table of values."""
+    if pair.why_nothing:
+        return
+    for one, (at, reports) in first.reports.items():
+        for other, (beside, others) in second.reports.items():
+            if COARSE in (one, other):
+                continue
+            both, mine, theirs = np.intersect1d(at, beside, assume_unique=True, return_indices=True)
+            ours = chosen[both]
+            if ours.any():
+                parts = part_of(reports, mine[ours]), part_of(others, theirs[ours])
+                pair.add((one, other), parts, [keys[place] for place in both[ours].tolist()])
+
+
+@dataclass
+class Gathering:
+    """Takes blocks of any partition, in each partition's order."""
+
+    task: Task
+    windows: dict[int, Window] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.reader = ReleaseReader(self.task)
+        self.time = EventTime(self.task.asked.window, self.task.asked.late)
+        self._partitions: dict[int, SequencePartition] = {}
+
+    def take(self, partition: int, records: Sequence[Record]) -> None:
+        block = self.reader.read(records)
+        places = np.full(len(records), _NONE, dtype=np.int64)
+        usable = np.flatnonzero(block.usable)
+        found = self.time.places(partition, block.times[usable])
+        self.reader.counts[LATE] += int((found < 0).sum())
+        usable, found = usable[found >= 0], found[found >= 0]
+        touched: list[Window] = []
+        for place in np.unique(found).tolist():
+            window = self._window(int(place))
+            which = usable[found == place]
+            fresh = window.seen.first(block.ids[which])
+            self.reader.counts[AGAIN] += int((~fresh).sum())
+            window.take(block, which[fresh])
+            places[which[fresh]] = len(touched)
+            touched.append(window)
+        if self.task.publics:
+            self._sequence(partition).take(records, places, [one.sequence for one in touched if one.sequence])
+
+    def over(self) -> Iterator[Window]:
+        """Windows that are over, in their order; each is told once."""
+        until = self.time.over()
+        for place in sorted(place for place in self.windows if place < until):
+            yield self.windows.pop(place)
+        self.time.told = until
+
+    def rest(self) -> Iterator[Window]:
+        """All windows that are left, in their order, as they stand."""
+        for place in sorted(self.windows):
+            yield self.windows[place]
+
+    def _window(self, place: int) -> Window:
+        if place not in self.windows:
+            self.windows[place] = Window(self.task, place)
+        return self.windows[place]
+
+    def _sequence(self, partition: int) -> SequencePartition:
+        if partition not in self._partitions:
+            transitions = self.task.asked.transitions
+            self._partitions[partition] = SequencePartition(self.task.publics, partition, transitions=transitions)
+        return self._partitions[partition]
