@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from mechanisms.local.slots import Slots
 
 from beliefs.alphabet import Alphabet, Categories
 from beliefs.rounding import budget_units, units_up
@@ -20,6 +19,7 @@ from mechanisms.contract import Integers
 from mechanisms.local.contract import Drawn
 from mechanisms.local.rappor import DrawnRappor
 from mechanisms.local.registry import drawn
+from mechanisms.local.slots import Slots
 from mechanisms.local.wire import Shape, shape_of
 from stream.fields.gate import COARSE, EIGHTH, FULL, HALF, QUARTER, Beyond
 from stream.records.paths import Path

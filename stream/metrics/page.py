@@ -35,7 +35,8 @@ th, td { padding: .28rem .7rem .28rem 0; border-top: 1px solid var(--line); }
 tr:first-child > * { border-top: 0; } td:last-child, th:last-child { padding-right: 0; } th.n { white-space: normal; }
 .words { white-space: normal; display: inline-block; min-width: min(9rem, 28vw);
   overflow-wrap: anywhere; text-align: right; }
-tr > th[scope=row] { min-width: 6.5rem; } .bars tr > th[scope=row] { min-width: 0; }
+tr > th[scope=row] { min-width: 6.5rem; }
+.named th[scope=row] { overflow-wrap: anywhere; min-width: 4.5rem; } .bars tr > th[scope=row] { min-width: 0; }
 td small { display: block; color: var(--soft); }
 figure { margin: .8rem 0 0; } caption { text-align: left; margin: 0; padding-bottom: .2rem; }
 .pictures { display: grid; gap: 1rem 2rem; align-items: start;

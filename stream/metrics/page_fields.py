@@ -32,7 +32,7 @@ def fields_card(counts: FieldCounts | None, tracked: int) -> str:
         "and all other fields tell of it, for half of the users at most, for 99 %, and for any; in the window that a "
         "user has reached. Nothing is shown of fewer users than the floor.</p>"
     )
-    return card("Fields", f"<table>{_HEAD}{''.join(lines)}</table>{said}", wide=True)
+    return card("Fields", f"<table class=named>{_HEAD}{''.join(lines)}</table>{said}", wide=True)
 
 
 def _made(counts: FieldCounts, name: str) -> str:
