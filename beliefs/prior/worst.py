@@ -111,7 +111,7 @@ class _Search:
         if self.work > WORK_MAX:
             self.beyond = max(self.beyond, *alive.values())
             return
-        self.work += NODE_WORK + node.weights.size
+        self.work += NODE_WORK + node.weights.size // 4
         if not node.open:
             for attacked in self.pruning.bounds(node.unknown, (), tuple(alive)) if node.unknown else ():
                 self.look_at(node, attacked)
