@@ -6,6 +6,7 @@ that name.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -186,6 +187,59 @@ def nested(value: object, field: str) -> Vector:
     if not entries.any():
         raise Invalid(field, "is 0 everywhere; a table needs a positive total")
     return entries
+
+
+def number(value: object, field: str) -> float:
+    """A finite number of either sign."""
+    return finite_number(value, field)
+
+
+def vectors(value: object, field: str) -> list[Vector]:
+    """Lists of finite numbers, each of its own length."""
+    return [numbers(each, field) for each in listed(value, field)]
+
+
+def matrix(value: object, field: str) -> Vector:
+    """Rows of finite numbers of one length."""
+    rows = vectors(value, field)
+    if any(row.size != rows[0].size for row in rows):
+        raise Invalid(field, "is ragged: its rows have different lengths")
+    return np.array(rows)
+
+
+def integers(value: object, field: str) -> Vector:
+    """Whole numbers of either sign that doubles hold exactly."""
+    for each in listed(value, field):
+        if type(each) is not int or not -(1 << 53) < each < 1 << 53:
+            raise Invalid(field, "must hold whole numbers between -2^53 and 2^53")
+    return numbers(value, field)
+
+
+def list_of_positive(value: object, field: str) -> Vector:
+    return np.array([positive(each, field) for each in listed(value, field)])
+
+
+def ascending_set(value: object, field: str) -> tuple[int, ...]:
+    """Whole numbers of which none comes twice, in ascending order; there may be none."""
+    found = places(value, field)
+    if any(before >= after for before, after in itertools.pairwise(found)):
+        raise Invalid(field, "must ascend: a set is listed from its smallest member on, each once")
+    return found
+
+
+def places(value: object, field: str) -> tuple[int, ...]:
+    """Whole numbers from 0 on; there may be none."""
+    return () if value == [] else tuple(indices(value, field))
+
+
+def objects(value: object, field: str) -> list[dict[str, object]]:
+    """A list of objects; there may be none."""
+    if not isinstance(value, list):
+        raise Invalid(field, f"must be a list, found {kind_of(value)}")
+    for each in value:
+        if not isinstance(each, dict):
+            raise Invalid(field, f"must hold objects, found {kind_of(each)}")
+    return value
 
 
 def listed(value: object, field: str) -> list[object]:
