@@ -16,8 +16,9 @@ import numpy as np
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix, upwards
 from beliefs.laws.table import TableLaw
-from beliefs.prior.atoms import Atoms, Spread, atoms_of, spread_of_table
+from beliefs.prior.atoms import NOBODY, Atoms, Spread, atoms_of, spread_of_table
 from beliefs.prior.outward import least_above
+from beliefs.prior.scaled import LONGEST
 from beliefs.prior.transport import transport
 from beliefs.simplex import Vector
 
@@ -99,23 +100,41 @@ class Seen:
         Beyond either end all distances grow alike, which changes no ratio, so the number is first moved to that end.
         """
         nearest = float(min(max(released, Fraction(0)), self.reach))
-        away: Matrix = np.abs(self.atoms.points - nearest)[self.atoms.place] / scale
-        return away
+        away: Matrix = np.abs(self.atoms.points - nearest)[self.atoms.place]
+        return away / max(scale, float(self.reach) / LONGEST)  # narrower noise singles out the nearest sum alike
 
     def spread(self, scale: float) -> Spread:
+        if not self.contested():
+            return NOBODY
+        if self.is_beyond(scale):
+            return NOBODY._replace(nats=math.inf)
         return spread_of_table(self.weights[:, :, None], self.atoms, scale)
+
+    def contested(self) -> bool:
+        """Whether there is a context in which the attacked attribute may have two values."""
+        return bool((np.count_nonzero(self.weights.any(axis=2), axis=1) > 1).any())
+
+    def is_beyond(self, scale: float) -> bool:
+        """Whether the noise is so narrow that distances in scales are no longer told apart."""
+        return self.reach > Fraction(scale) * Fraction(LONGEST)
 
     def leak(self, scale: float) -> float:
         return min(self.spread(scale).nats, self.group(scale))
 
+    def laws(self) -> Matrix:
+        """The law of the sum in each context under each value, on the atoms; 0 everywhere for one that cannot be."""
+        contexts, values, _ = self.weights.shape
+        masses = np.zeros((contexts, values, self.atoms.points.size))
+        for value in range(values):
+            np.add.at(masses[:, value].T, self.atoms.place[value], self.weights[:, value].T)
+        totals = np.add.accumulate(self.weights, axis=2)[:, :, -1:]
+        return np.divide(masses, totals, out=masses, where=totals > 0.0)
+
     def unveiled(self) -> float:
         """The leak of the sum without any noise: infinite where one value excludes a sum that another allows."""
         told = 0.0
-        for context in self.weights:
-            masses = np.zeros((context.shape[0], self.atoms.points.size))
-            for value, row in enumerate(context):
-                np.add.at(masses[value], self.atoms.place[value], row)
-            laws = np.array([row / math.fsum(row.tolist()) for row in masses if row.any()])
+        for context in self.laws():
+            laws = context[context.any(axis=1)]
             high, low = laws.max(axis=0), laws.min(axis=0)
             if bool((low[high > 0.0] == 0.0).any()):
                 return math.inf
@@ -133,17 +152,22 @@ class Seen:
 
     def tails(self, scale: float) -> float:
         """The larger of the two ends, rounded down: there a density is its law's mean of e^-+(sum/scale)."""
-        widest = 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(self.weights)
-            totals = np.logaddexp.reduce(logs, axis=2)
-            for end in (self.atoms.points - self.atoms.points[0], self.atoms.points[-1] - self.atoms.points):
-                shown = np.logaddexp.reduce(logs - (end / scale)[self.atoms.place], axis=2) - totals
-                high = np.where(np.isneginf(totals), -math.inf, shown).max(axis=1)
-                low = np.where(np.isneginf(totals), math.inf, shown).min(axis=1)
-                widest = max(widest, float((high - low).max(initial=0.0)))
-        lost = (self.weights.shape[2] + 16) * 2.0**-51 * (1.0 + self.group(scale))
-        return max(0.0, widest - lost) if math.isfinite(lost) else 0.0
+        if self.is_beyond(scale):
+            return 0.0
+        widest, laws = 0.0, self.laws()
+        possible = laws.any(axis=2)
+        with np.errstate(divide="ignore"):
+            logs = np.log(laws)
+        for end in (self.atoms.points - self.atoms.points[0], self.atoms.points[-1] - self.atoms.points):
+            away = logs - end / scale
+            top = np.where(possible, away.max(axis=2), 0.0)
+            with np.errstate(divide="ignore"):
+                shown = top + np.log(np.exp(away - top[:, :, None]).sum(axis=2))
+            high = np.where(possible, shown, -math.inf).max(axis=1)
+            low = np.where(possible, shown, math.inf).min(axis=1)
+            widest = max(widest, float((high - low).max(initial=0.0)))
+        lost = (self.weights.shape[2] + 2 * self.atoms.points.size + 64) * 2.0**-52 + self.group(scale) * 2.0**-50
+        return float(max(0.0, widest - lost - 4.0 * (self.atoms.moved / scale)))
 
 
 def context_of(law: TableLaw, known: tuple[int, ...], values: tuple[int, ...]) -> int:

@@ -40,10 +40,14 @@ class Atoms(NamedTuple):
     place: Places
     moved: float
 
+    def span(self, scale: float) -> float:
+        """From end to end, in scales."""
+        with np.errstate(over="ignore"):
+            return float((self.points[-1] - self.points[0]) / scale)
+
     def gaps(self, scale: float) -> Floats:
         """The distance of each atom from the one before, in scales; that of the first is 0."""
-        with np.errstate(over="ignore"):
-            return np.diff(self.points, prepend=self.points[0]) / scale
+        return np.diff(self.points, prepend=self.points[0]) / scale
 
 
 NOBODY = Spread(0.0, 0, 0, 0, 0)
@@ -77,10 +81,10 @@ def spread_of_table(table: Floats, atoms: Atoms, scale: float, roundings: int = 
     `atoms.place[value, rest]` says where the sum lies. Values without weight in a context do not occur in it. Each
     weight is right to so many roundings.
     """
-    gaps = atoms.gaps(scale)
-    span = float(gaps.sum())
+    span = atoms.span(scale)
     if span > LONGEST:
-        return Spread(math.inf, 0, 0, 0, 0)
+        return NOBODY._replace(nats=math.inf)
+    gaps = atoms.gaps(scale)
     shape, best = (table.shape[1], gaps.size), np.zeros(6)
     if span <= NEAR:
         _near_contexts(table, atoms.place, np.exp(-gaps), np.empty(shape), np.empty(shape), best)
@@ -93,10 +97,7 @@ def spread_of_table(table: Floats, atoms: Atoms, scale: float, roundings: int = 
 
 def spread_of_laws(laws: Scaled, gaps: Floats, roundings: int) -> Spread:
     """Of one context, whose laws have so many roundings each and may lack their common factors."""
-    span = float(gaps.sum())
-    if span > LONGEST:
-        return Spread(math.inf, 0, 0, 0, 0)
-    best = np.zeros(6)
+    span, best = float(gaps.sum()), np.zeros(6)
     if span <= NEAR:
         compare_near(_near_shown(laws, gaps), best)
     else:

@@ -6,6 +6,7 @@ was measured to keep epsilon. For all of them the worst adversary at one scale s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from beliefs.prior.adversary import Query, Seen
 from beliefs.prior.chain_adversary import ChainAdversary
 from beliefs.prior.gaussian import Sums, gaussian_leak, weakest_gaussian, worst_gaussian
 from beliefs.prior.outward import least_above
+from beliefs.prior.segment_laws import as_table
 from beliefs.prior.worst import EXACT, SOUND, worst_of_table
 from beliefs.prior.worst_chain import ChainSearch
 from beliefs.simplex import Vector
@@ -87,11 +89,15 @@ def gaussian_scale(
     else:
         found = worst_gaussian(law, sums, only=None if named is None else named.attacked)
         nats, method = found.epsilon, found.method
-    return Calibrated(least_above(Fraction(nats) / Fraction(epsilon)), method)
+    scale = least_above(Fraction(nats) / Fraction(epsilon)) if math.isfinite(nats) else math.inf
+    return Calibrated(scale, method)
 
 
 def chain_scale(law: MarkovLaw, epsilon: float, adversary: str, named: Named | None = None) -> Calibrated:
     """Of a chain all adversaries are looked at, or those who know nobody, or one who is named with what he knows."""
+    table = as_table(law)
+    if table is not None:
+        return table_scale(table, Query.of(table), epsilon, adversary, named)
     upper = least_above(Fraction(int(law.domain[-1]) - int(law.domain[0])) * law.length / Fraction(epsilon))
     if named is not None:
         if named.known is None:
@@ -115,23 +121,29 @@ def _scale_against(seen: Seen, epsilon: float) -> float:
 
 def smallest(leak: Leak, epsilon: float, upper: float) -> float:
     """The smallest scale that keeps epsilon, which `upper` does, or the least one that is looked at."""
-    low, high = upper * epsilon * LEAST, upper
-    if upper == 0.0 or leak(low) <= epsilon:
+    low, high = least_scale(epsilon, upper), upper
+    if low == high or leak(low) <= epsilon:
         return low
     while low < high * 0.5:
-        middle = (low * high) ** 0.5 if low < high * 0.25 else 0.5 * (low + high)
+        middle = math.sqrt(low) * math.sqrt(high) if low < high * 0.25 else low + 0.5 * (high - low)
         low, high = (low, middle) if leak(middle) <= epsilon else (middle, high)
     while high - low > CLOSE * high:
-        middle = 0.5 * (low + high)
+        middle = low + 0.5 * (high - low)
         low, high = (low, middle) if leak(middle) <= epsilon else (middle, high)
     return high
 
 
+def least_scale(epsilon: float, upper: float) -> float:
+    """Where to begin: `upper` itself if no smaller scale can be looked at."""
+    least = upper * min(1.0, epsilon * LEAST)
+    return least if 2.0**-1000 < least < math.inf else upper
+
+
 def against_all(worst: Callable[[float], Attack], epsilon: float, upper: float) -> Calibrated:
     """Each worst adversary raises the scale to what he himself needs, until the next one is within epsilon."""
-    if upper == 0.0:
-        return Calibrated(0.0, EXACT)
-    scale = upper * epsilon * LEAST
+    scale = least_scale(epsilon, upper)
+    if scale == upper:
+        return Calibrated(upper, EXACT if upper == 0.0 else SOUND)
     found = worst(upper)
     if found.method == EXACT:
         scale = smallest(found.leak, epsilon, upper)
@@ -154,6 +166,6 @@ def _between(worst: Callable[[float], Attack], epsilon: float, low: float, high:
         low, step = step, step + 2.0 * (step - low)
     high = min(step, high)
     while high - low > room * high:
-        middle = 0.5 * (low + high)
+        middle = low + 0.5 * (high - low)
         low, high = (low, middle) if worst(middle).nats <= epsilon else (middle, high)
     return Calibrated(high, method)

@@ -14,6 +14,7 @@ from beliefs.prior.scaled import EMPTY, Scaled, add_shifted, scaled
 from beliefs.prior.segment_laws import Lattice
 
 CONTEXTS_MAX = 1 << 12
+WORK_MAX = 1 << 30
 
 
 class ChainAdversary:
@@ -30,9 +31,11 @@ class ChainAdversary:
         beside = [time for time in known if {time - 1, time + 1} & (set(range(law.length)) - self.known)]
         if law.start.size ** len(beside) > CONTEXTS_MAX:
             raise Invalid("known", f"has {len(beside)} places beside unknown ones, too many to go through their values")
+        steps = law.start.size ** (len(beside) + 3) * law.length**2 * self.lattice.width
+        if steps > WORK_MAX:
+            raise Invalid("domain", f"makes {self.lattice.width * law.length} places of sums, too many to follow")
         self.laws = [laws for laws in self._contexts(beside) if bool((laws.part > 0.0).any())]
-        steps = law.length * (law.start.size + 4)
-        self.roundings = steps
+        self.roundings = law.length * (law.start.size + 4)
 
     def leak(self, scale: float) -> float:
         gaps = np.full(self.laws[0].part.shape[1], self.lattice.step / scale)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
 from beliefs.laws.table import TableLaw
+from beliefs.prior.outward import least_above
+from beliefs.prior.scaled import LONGEST
 from beliefs.simplex import Vector
 
 Edge = tuple[int, int, frozenset[int]]
@@ -36,7 +40,8 @@ def chain_rule(
     rest = [axis for axis in range(law.size) if axis != attacked and axis not in known]
     fixed = dict(zip(known, values, strict=True)) if values is not None else {}
     domain = law.domains[attacked]
-    node = {frozenset(rest): float(domain[-1] - domain[0]) / scale}
+    own = (Fraction(float(domain[-1])) - Fraction(float(domain[0]))) / Fraction(scale)
+    node = {frozenset(rest): least_above(own)}
     for count in range(len(rest) - 1, -1, -1):
         layer = {}
         for left in map(frozenset, itertools.combinations(rest, count)):
@@ -60,6 +65,8 @@ def increments(
 
 def influences(table: Matrix, domain: Vector, scale: float) -> list[tuple[int, int, float]]:
     """Eq. (9) between two attributes: a, b, and ln of E[e^(-other/scale)] under a, over the same under b."""
+    if Fraction(float(domain[-1])) - Fraction(float(domain[0])) > Fraction(scale) * Fraction(LONGEST):
+        raise Invalid("scale", "is so small that values are no longer told apart by their distances in scales")
     with np.errstate(divide="ignore"):
         logs = np.log(table)
     totals = np.logaddexp.reduce(logs, axis=1)
@@ -79,6 +86,7 @@ def correlation_of_values(table: Matrix, one: Vector, two: Vector) -> float:
     """Pearson's coefficient of the values themselves; 0 where one of the two does not vary."""
     joint = table / table.sum()
     rows, columns = joint.sum(axis=1), joint.sum(axis=0)
+    one, two = (each / max(abs(each).max(), 2.0**-1000) for each in (one, two))  # so that no square overflows
     down, along = one - (rows * one).sum(), two - (columns * two).sum()
     spread = math.sqrt(float((rows * down**2).sum()) * float((columns * along**2).sum()))
     together = float((joint * down[:, None] * along).sum())
@@ -139,7 +147,8 @@ def _lowered(
             gains = np.full(own.size, default)
             for mask, weight in special.get((attacked, removed), {}).items():
                 gains[own == mask] = weight
-            reached = np.abs(heights[attacked, own | (1 << removed)] + gains)
+            with np.errstate(over="ignore"):
+                reached = np.abs(heights[attacked, own | (1 << removed)] + gains)
             least = np.where(free, np.minimum(least, reached), least)
         heights[attacked, own] = least
     return float(heights[attacked, own].max())

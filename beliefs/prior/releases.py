@@ -48,21 +48,21 @@ def joint_leak(
     seen = [Seen.by(law, query, attacked, known, context) for query in queries]
     reaches = (each.reach / Fraction(scale) for each, scale in zip(seen, scales, strict=True))
     group = least_above(sum(reaches, Fraction(0)))
+    if not seen[0].contested():
+        return 0.0
+    if group > LONGEST:
+        return group
     gaps = [each.atoms.gaps(scale) for each, scale in zip(seen, scales, strict=True)]
     span = sum(float(each.sum()) for each in gaps)
-    if span > LONGEST:
-        return group
     cells, weights = math.prod(each.size for each in gaps), seen[0].weights
     if cells * weights.shape[1] > GRID_MAX:
         raise Invalid("queries", f"have {cells} combinations of sums, more than can be looked at together")
     place, best = _joined([each.atoms for each in seen]), np.zeros(6)
     for context_weights in weights:
         _look_at(context_weights, place, gaps, best)
-    if best[0] == 0.0:
-        return 0.0
     roundings = weights.shape[2] + 6 * sum(each.size for each in gaps) + 8
     moved = sum(4.0 * each.atoms.moved / scale for each, scale in zip(seen, scales, strict=True)) + span * 2.0**-50
-    nats = best[1] * math.log(2.0) + math.log(best[0])
+    nats = best[1] * math.log(2.0) + math.log(best[0]) if best[0] > 0.0 else 0.0
     return float(min(upwards(max(nats, math.ulp(0.0)), roundings // 2) + moved, group))
 
 
@@ -97,6 +97,9 @@ class Beliefs:
         if self.values.size == 1:
             return 0.0
         seen = Seen.by(self.law, query, self.attacked, ())
+        if seen.is_beyond(scale):
+            self.deepest = math.inf
+            return seen.group(scale)
         gaps = seen.atoms.gaps(scale)
         laws = np.full((self.values.size, gaps.size), -math.inf)
         for row, value in enumerate(self.values.tolist()):
@@ -116,8 +119,11 @@ class Beliefs:
 
     def realised(self) -> float:
         """The largest log ratio of the chances of what was released under two values."""
-        spread = float(self.likelihood.max() - self.likelihood.min())
-        return upwards(spread, self._roundings()) if self.values.size > 1 else 0.0
+        if self.values.size == 1:
+            return 0.0
+        if math.isinf(self.deepest):
+            return math.inf
+        return upwards(float(self.likelihood.max() - self.likelihood.min()), self._roundings())
 
     def _roundings(self) -> int:
         """A logarithm of 1,000 lose as much as 1,000 products."""

@@ -8,11 +8,13 @@ import numpy as np
 
 from beliefs.correlation.bound import Matrix
 from beliefs.laws.markov import MarkovLaw
+from beliefs.laws.table import TableLaw
 from beliefs.native import kernel
 from beliefs.prior.scaled import EMPTY, Floats, Powers, Scaled, add_shifted, scaled, scaled_exponentials
 from beliefs.prior.segments import FREE, after, log_margins, logarithms_of
 
-PLACES_MAX = 1 << 26
+PLACES_MAX = 1 << 25
+CELLS_MAX = 1 << 13
 
 
 class Lattice:
@@ -23,6 +25,12 @@ class Lattice:
         self.step = math.gcd(*(value - whole[0] for value in whole)) or 1
         self.places = np.array([(value - whole[0]) // self.step for value in whole], dtype=np.int64)
         self.width = int(self.places[-1])
+
+
+def as_table(law: MarkovLaw) -> TableLaw | None:
+    """A short chain whose values are so far apart that its combinations are fewer than the places of its sum."""
+    cells = law.start.size**law.length if law.length * math.log2(law.start.size) <= math.log2(CELLS_MAX) else math.inf
+    return law.table() if cells <= min(CELLS_MAX, Lattice(law).width * law.length) else None
 
 
 class SegmentLaws:

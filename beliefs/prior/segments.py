@@ -39,7 +39,7 @@ class Side:
 
 def sides(law: MarkovLaw, scale: float, longest: int) -> tuple[Side, Side]:
     """Left and right; segments with a known end have at most `longest` unknown values, free ones any number."""
-    rows, moves = logarithms_of(law.rows), law.domain / scale
+    rows, moves = logarithms_of(law.rows), (law.domain - law.domain[0]) / scale
     count, longest = law.start.size, min(longest, law.length - 2)
     left, right, free_left, free_right = (_Growth(moves) for _ in range(4))
     left.begin(rows)

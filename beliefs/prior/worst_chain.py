@@ -17,13 +17,14 @@ import numpy as np
 
 from beliefs.correlation.bound import Matrix
 from beliefs.laws.markov import MarkovLaw
+from beliefs.prior.adversary import Query
 from beliefs.prior.atoms import Places, spread_of_laws
 from beliefs.prior.influence import passed_on
 from beliefs.prior.scaled import EMPTY, LONGEST, Scaled, convolved
-from beliefs.prior.segment_laws import PLACES_MAX, Lattice, SegmentLaws
+from beliefs.prior.segment_laws import PLACES_MAX, Lattice, SegmentLaws, as_table
 from beliefs.prior.segment_leaks import sharpened
 from beliefs.prior.segments import FREE, Flags, log_margins, odds_after, sides
-from beliefs.prior.worst import EXACT, SAME, SOUND
+from beliefs.prior.worst import EXACT, SAME, SOUND, worst_of_table
 
 WORK_MAX = 1 << 32
 """Products of masses that are looked at before the search gives up, and bounds stand for what was left."""
@@ -54,9 +55,12 @@ class Pair(NamedTuple):
 
 
 def worst_of_chain(law: MarkovLaw, scale: float) -> WorstOfChain:
-    reach = (float(law.domain[-1]) - float(law.domain[0])) * law.length / scale
-    if reach > LONGEST:
+    if (float(law.domain[-1]) - float(law.domain[0])) * law.length > LONGEST * scale:
         return WorstOfChain(math.inf, math.inf, SOUND, SOUND)
+    table = as_table(law)
+    if table is not None:
+        found = worst_of_table(table, Query.of(table), scale)
+        return WorstOfChain(found.epsilon, found.weakest, found.method, EXACT)
     search = ChainSearch(law, scale)
     weakest, weakest_method, _ = search.weakest()
     epsilon, method, _ = search.worst()
@@ -65,7 +69,7 @@ def worst_of_chain(law: MarkovLaw, scale: float) -> WorstOfChain:
 
 class ChainSearch:
     def __init__(self, law: MarkovLaw, scale: float) -> None:
-        self.law, self.scale, self.moves = law, scale, law.domain / scale
+        self.law, self.scale, self.moves = law, scale, (law.domain - law.domain[0]) / scale
         self.apart = np.abs(self.moves[:, None] - self.moves)
         self.odds = odds_after(law, FORGOTTEN)
         self.longest = len(self.odds) - 1
