@@ -11,6 +11,7 @@
     |   |-- CannotFit              there is no model that could be learnt from what was given
     |   |-- CannotPlan             what is asked for cannot be planned or compared
     |   |-- CannotEstimate         nothing can be estimated from what was given
+    |       |-- TopicUnreadable    a topic cannot be read now: whoever follows it waits
     |-- PublishFailed              exit 3: a transaction did not commit; the worker stops, a fresh one repeats the block
         |-- Fenced                 exit 3: another worker owns the partition now
 
@@ -134,6 +135,10 @@ class CannotPlan(Refused):
 
 class CannotEstimate(Refused):
     """Nothing can be estimated from what was given, or not in the way that is asked for."""
+
+
+class TopicUnreadable(CannotEstimate):
+    """A topic cannot be read, now; who follows it waits."""
 
 
 class PublishFailed(SottovoceError):

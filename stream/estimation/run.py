@@ -11,17 +11,13 @@ from typing import Final
 from stream.audit.audit import Progress
 from stream.audit.records import Record
 from stream.audit.world import ReadsOn
-from stream.errors import CannotAudit, CannotEstimate
+from stream.errors import CannotAudit, CannotEstimate, TopicUnreadable
 from stream.estimation.exporter import exposition
 from stream.estimation.gathering import Gathering
 from stream.estimation.results import WindowResult
 from stream.estimation.told import finished, result_of
 
 EVERY_SECONDS: Final = 5.0
-
-
-class Unreadable(CannotEstimate):
-    """A topic cannot be read, now; who follows it waits."""
 
 
 @dataclass
@@ -98,7 +94,7 @@ async def follow(
         up = True
         try:
             last = await read(reader, take, lambda: not stop.is_set()) or last
-        except Unreadable:
+        except TopicUnreadable:
             if not looked:
                 raise
             up = False
@@ -124,4 +120,4 @@ def _asking(topic: str) -> Iterator[None]:
         yield
     except CannotAudit as error:
         fix = "see whether the brokers are up, whether this login may read the topic, and whether a transaction is open"
-        raise Unreadable("The topic cannot be read.", error.where or f"topic {topic}", error.why, fix) from None
+        raise TopicUnreadable("The topic cannot be read.", error.where or f"topic {topic}", error.why, fix) from None
