@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import prior_oracles as oracles
@@ -29,6 +30,40 @@ def test_two_thousand_laws_against_every_output_of_a_grid() -> None:
         at_sums, elsewhere = oracles.leak_on_a_grid(law, weights, scale, attacked, known)
         assert at_sums - 1e-11 * max(1.0, at_sums) <= found <= at_sums + 1e-9 * max(1.0, at_sums), number
         assert elsewhere <= found + 1e-11 * max(1.0, found), number
+
+
+def decimal_leak(law: TableLaw, attacked: int, scale: float) -> Decimal:
+    """The same question in 60 digits, from the doubles as they are."""
+    points, cells = set(), []
+    for place, chance in np.ndenumerate(law.joint):
+        values = [Decimal(float(domain[each])) for domain, each in zip(law.domains, place, strict=True)]
+        cells.append((place[attacked], sum(values), Decimal(float(chance))))
+        points.add(sum(values))
+    largest = Decimal(0)
+    for point in points:
+        rows = []
+        for value in range(law.joint.shape[attacked]):
+            mine = [(total, chance) for own, total, chance in cells if own == value and chance > 0]
+            if mine:
+                shown = sum(chance * (-abs(point - total) / Decimal(scale)).exp() for total, chance in mine)
+                rows.append((shown / sum(chance for _, chance in mine)).ln())
+        largest = max(largest, max(rows) - min(rows))
+    return largest
+
+
+def test_no_leak_is_rounded_down() -> None:
+    generator = np.random.default_rng(9)
+    with localcontext() as context:
+        context.prec, context.Emin, context.Emax = 60, -999_999, 999_999
+        for _ in range(120):
+            law = oracles.some_table(generator, int(generator.integers(1, 4)))
+            attacked = int(generator.integers(law.size))
+            for scale in (0.003, 0.7, 11.0):
+                want = decimal_leak(law, attacked, scale)
+                seen = Seen.by(law, Query.of(law), attacked, ())
+                found = Decimal(seen.leak(scale))
+                assert want - Decimal(10) ** -50 <= found <= want + max(want, Decimal(1)) * Decimal("1e-10")
+                assert Decimal(seen.tails(scale)) <= want
 
 
 def test_no_interval_of_outputs_tells_more_and_small_ones_tell_as_much() -> None:
