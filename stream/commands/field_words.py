@@ -11,9 +11,9 @@ from beliefs.rounding import nats
 from stream.commands.amounts import in_nats
 from stream.fields.expected import Stretch, stretches
 from stream.fields.forms import Form
-from stream.fields.gate import FULL
+from stream.fields.gate import CHOICE_NAMES, FULL
 from stream.fields.promise import FieldsPromise
-from stream.metrics.fields import CHOICE_NAMES, PROTECTED
+from stream.metrics.fields import PROTECTED
 from stream.settings.kinds import write_duration
 
 FIELDS_TITLE: Final = "What is promised for each field"

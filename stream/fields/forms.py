@@ -23,7 +23,7 @@ from mechanisms.local.slots import Slots
 from mechanisms.local.wire import Shape, shape_of
 from stream.fields.gate import COARSE, EIGHTH, FULL, HALF, QUARTER, Beyond
 from stream.records.paths import Path
-from stream.settings.fields import FieldSettings, label_of
+from stream.settings.fields import FieldSettings
 
 
 class Reporter(NamedTuple):
@@ -53,11 +53,6 @@ class Form:
     cap: int | None
     longitudinal: int | None
     reporters: Mapping[int, Reporter] = field(repr=False)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What a joint table calls the values."""
-        return tuple(label_of(self.alphabet, place) for place in range(self.alphabet.size))
 
 
 def form_of(name: str, settings: FieldSettings) -> Form:

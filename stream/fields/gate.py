@@ -25,6 +25,9 @@ FULL, HALF, QUARTER, EIGHTH, COARSE, WITHHELD = range(6)
 SIGNS: Final = "0123c-"
 """How the header of a released record writes each of them."""
 
+CHOICE_NAMES: Final = ("full", "half", "quarter", "eighth", "coarse", "withheld")
+"""How metrics and commands call them."""
+
 Beyond = Literal["withhold", "lower", "coarsen"]
 OPTIONS: Final[dict[Beyond, tuple[int, ...]]] = {
     "withhold": (FULL,),

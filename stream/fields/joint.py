@@ -12,7 +12,7 @@ from beliefs.correlation.joint_file import InvalidJoint, parse
 from beliefs.correlation.tables import JointTable
 from stream.errors import ConfigurationRefused, Problem
 from stream.fields.forms import form_of
-from stream.settings.fields import FieldsSettings
+from stream.settings.fields import FieldsSettings, labels_of
 from stream.settings.model import Settings
 
 _PLACE: Final = ("fields", "joint")
@@ -82,5 +82,5 @@ def fitting(fields: FieldsSettings, table: JointTable) -> JointTable:
     if strangers:
         known = ", ".join(lasting) or "none"
         raise Invalid("names", f"hold {', '.join(strangers)}; a table is of fields that last, which are: {known}")
-    declared = {name: form_of(name, lasting[name]).labels for name in lasting if name in table.names}
+    declared = {name: labels_of(each.values) for name, each in lasting.items() if name in table.names}
     return table.reordered(list(declared)).matching(declared)

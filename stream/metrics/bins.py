@@ -20,6 +20,8 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT, budget_units
 Integers = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
+RELEASE_EDGES: Final = [2.0**octave * part for octave in range(-10, 4) for part in (1.0, 1.5)] + [16.0]
+"""Of what single releases and reports tell, in nats: half octaves from a thousandth to 16."""
 SHARES: Final = 200
 OVER_BUDGET: Final = SHARES + 1
 SHARE_BINS: Final = OVER_BUDGET + 1

@@ -16,14 +16,14 @@ import numpy as np
 from beliefs.rounding import INFINITE, UNITS_PER_NAT, nats
 from mechanisms.contract import Integers
 from stream.fields.choices import FieldsTold
+from stream.fields.gate import CHOICE_NAMES
 from stream.fields.promise import FieldsPromise
 from stream.fields.rows import ACCOUNT, MARKS, WORDS_OF_FIELD, words_of_fields
-from stream.metrics.bins import Tally, edges_in_units
+from stream.metrics.bins import RELEASE_EDGES, Tally, edges_in_units
 from stream.metrics.metric import Kind, Metric
 
 Labels = tuple[str, ...]
 
-CHOICE_NAMES: Final = ("full", "half", "quarter", "eighth", "coarse", "withheld")
 QUANTILES: Final = (("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99), ("1", 1.0))
 PROTECTED: Final = "record.protect"
 """The label of the field of record.protect."""
@@ -68,8 +68,6 @@ FIELD_REALISED: Final = Metric(
     "reports of a block. What is charged is the most that any report could have told.",
     ("field", "through"),
 )
-# Half octaves from a thousandth of a nat to 16 nats.
-_REALISED_EDGES: Final = [2.0**octave * part for octave in range(-10, 4) for part in (1.0, 1.5)] + [16.0]
 
 
 class Stands(NamedTuple):
@@ -94,7 +92,7 @@ class FieldCounts:
         for name, counts in told.choices.items():
             self.choices[name] = [known + more for known, more in zip(self.choices[name], counts, strict=True)]
         for (through, name), amounts in told.realised.items():
-            tally = self.realised.setdefault((name, through), Tally(edges_in_units(_REALISED_EDGES), UNITS_PER_NAT))
+            tally = self.realised.setdefault((name, through), Tally(edges_in_units(RELEASE_EDGES), UNITS_PER_NAT))
             tally.add(np.ceil(amounts * UNITS_PER_NAT).astype(np.int64))
 
     def change(self, partition: int, old_heads: Integers, new_heads: Integers) -> None:

@@ -18,7 +18,7 @@ from beliefs.checks import require
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from stream.learning.learners import Learners
 from stream.metrics.about import About
-from stream.metrics.bins import Integers, Tally, edges_in_units
+from stream.metrics.bins import RELEASE_EDGES, Integers, Tally, edges_in_units
 from stream.metrics.fields import FieldCounts
 from stream.metrics.progress import Progress
 from stream.metrics.throughput import Throughput
@@ -31,8 +31,6 @@ SIDES: Final = ("upper", "lower")
 _USERS_AT_ONCE: Final = 4_096  # 256 KiB of heads, which stay in a processor's cache while they are binned
 _MILLISECONDS: Final = 1000
 _MICROSECONDS: Final = 1_000_000
-# Half octaves from a thousandth of a nat to 16 nats.
-_RELEASE_EDGES: Final = [2.0**octave * part for octave in range(-10, 4) for part in (1.0, 1.5)] + [16.0]
 _EVENT_EDGES: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 3000, 4000, 8000)
 _LATENCY_EDGES_MS: Final = (1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000, 60_000)
 _DURATION_EDGES_MS: Final = (0.1, 0.2, 0.5, 1, 2, 3, 5, 7.5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
@@ -114,7 +112,7 @@ class Meter:
         self.outcomes: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
         self.dead_letters: Counter[str] = Counter()
         self.above_epsilon = dict.fromkeys(SIDES, 0)
-        self.leakage = {side: Tally(edges_in_units(_RELEASE_EDGES), UNITS_PER_NAT) for side in SIDES}
+        self.leakage = {side: Tally(edges_in_units(RELEASE_EDGES), UNITS_PER_NAT) for side in SIDES}
         durations = np.array([round(ms * 1000) for ms in _DURATION_EDGES_MS], np.int64)
         self.block_events = Tally(np.array(_EVENT_EDGES, np.int64), 1)
         self.compute = Tally(durations, _MICROSECONDS)

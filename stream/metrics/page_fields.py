@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from beliefs.rounding import INFINITE, nats
-from stream.metrics.fields import CHOICE_NAMES, FIELD_REPORTS, FieldCounts
+from stream.fields.gate import CHOICE_NAMES
+from stream.metrics.fields import FIELD_REPORTS, FieldCounts
 from stream.metrics.rows import card, rounded_up
 from stream.metrics.table import USERS_TRACKED
 

@@ -20,13 +20,12 @@ from beliefs.rounding import nats
 from mechanisms.local.registry import REGISTRY, local
 from mechanisms.local.utility import noise_of
 from stream.fields.expected import stretches
-from stream.fields.gate import COARSE, SIGNS, WITHHELD
+from stream.fields.gate import CHOICE_NAMES, COARSE, SIGNS, WITHHELD
 from stream.fields.promise import FieldsPromise, compile_fields
 from stream.settings.fields import FieldSettings, FieldsSettings
 from stream.settings.model import Settings
 
 FACTORS: Final = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
-CHOICES: Final = ("full", "half", "quarter", "eighth", "coarse", "withheld")
 POINT: Final = 0.01
 _LEAST, _MOST = 1e-6, 32.0
 _NO_KEY: Final = bytes(32)
@@ -78,7 +77,7 @@ def _outlook(settings: Settings, factor: Fraction, table: JointTable | None, per
     made, totals = _day(promise, per_day)
     found = []
     for place, (name, field) in enumerate(settings.fields.each.items()):
-        reports = dict(zip(CHOICES, made[place].tolist(), strict=True))
+        reports = dict(zip(CHOICE_NAMES, made[place].tolist(), strict=True))
         cap = promise.forms[place].cap
         shown = None if cap is None else nats(cap)
         found.append(
@@ -149,7 +148,7 @@ def told(found: Sequence[Outlook], per_day: int) -> str:
     ]
     for each in found:
         for place, one in enumerate(each.fields):
-            less = sum(one.reports[choice] for choice in CHOICES[1:5])
+            less = sum(one.reports[choice] for choice in CHOICE_NAMES[1:5])
             cap = "none" if one.cap is None else f"{one.cap:.4g}"
             people = "-" if one.people is None else f"{one.people:,}"
             factor = _written(each.factor) if place == 0 else ""

@@ -164,3 +164,7 @@ def label_of(alphabet: Alphabet, place: int) -> str:
     """What a joint table calls a value: a text by itself, anything else as JSON writes it."""
     value = alphabet.value_at(place)
     return value if isinstance(value, str) else json.dumps(value)
+
+
+def labels_of(alphabet: Alphabet) -> tuple[str, ...]:
+    return tuple(label_of(alphabet, place) for place in range(alphabet.size))
