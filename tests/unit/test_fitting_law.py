@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_house import run
-from fitting_help import write
-from typer.testing import Result
+from fitting_help import fit_refused, fit_written, write
 
 from beliefs.laws.dependence import Blocks, OverWindows, People
 from beliefs.laws.friends import FriendsLaw, city_blocks
@@ -20,7 +19,7 @@ from beliefs.laws.gaussian import GaussianLaw
 from beliefs.laws.law_file import LawFile, parse
 from beliefs.laws.learning import block_table, nearness_of, window_chain
 from beliefs.laws.tree import TreeLaw
-from stream.names import EXIT_DONE, EXIT_REFUSED
+from stream.names import EXIT_REFUSED
 
 HOUR = 3_600_000
 BEGIN = 1_700_000_000_000 // HOUR * HOUR
@@ -55,17 +54,8 @@ def as_json(rows: list[Event]) -> str:
 
 
 def fitted(folder: Path, source: str, *arguments: object) -> tuple[LawFile, dict[str, Any]]:
-    out = folder / "law.json"
-    told = run("fit", "--from", folder / source, "--out", out, "--replace", "--json", *arguments)
-    assert told.exit_code == EXIT_DONE, told.stderr
-    return parse(out.read_bytes()), json.loads(told.stdout)
-
-
-def refused(folder: Path, source: str, *arguments: object) -> Result:
-    told = run("fit", "--from", folder / source, "--out", folder / "none.json", *arguments)
-    assert (told.exit_code, told.stdout) == (EXIT_REFUSED, ""), told.stdout
-    assert not (folder / "none.json").exists()
-    return told
+    written, facts = fit_written(folder, source, "law.json", *arguments)
+    return parse(written), facts
 
 
 def amounts_of(rows: list[Event], *, summed: bool) -> dict[str, Counter[int]]:
@@ -238,7 +228,7 @@ def test_the_report_is_for_people(data: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(data: Path, arguments: tuple[str, ...], where: str, says: str) -> None:
-    told = refused(data, "a.csv", *arguments)
+    told = fit_refused(data, "a.csv", *arguments)
     assert where in told.stderr
     assert says in told.stderr
 
@@ -255,20 +245,20 @@ def test_records_that_do_not_fit_are_counted_and_nobody_is_shown(data: Path) -> 
     _, facts = fitted(data, "b.csv", *BLOCKS, "--value", "amount")
     assert sum(one["count"] for one in facts["refused"].values()) == 5
     write(data, "moved.csv", as_csv([*events(), ("p3-0", "h77", 3, 1)]))
-    told = refused(data, "moved.csv", *BLOCKS)
+    told = fit_refused(data, "moved.csv", *BLOCKS)
     assert "belongs to two components" in told.stderr
     assert "p3-0" not in told.stderr
     write(data, "none.csv", "who,house,at,amount\n" + broken)
-    assert "none of 5 records could be used" in refused(data, "none.csv", *BLOCKS, "--value", "amount").stderr
+    assert "none of 5 records could be used" in fit_refused(data, "none.csv", *BLOCKS, "--value", "amount").stderr
 
 
 def test_a_circle_of_friends_is_no_tree(tmp_path: Path) -> None:
     world(tmp_path)
     write(tmp_path, "circle.csv", "user,friend\np1,p2\np2,p3\np3,p1\n")
     arguments = ("--law", "tree", "--user", "who", "--value", "x", "--most", "3")
-    told = refused(tmp_path, "people.csv", *arguments, "--friends", tmp_path / "circle.csv")
+    told = fit_refused(tmp_path, "people.csv", *arguments, "--friends", tmp_path / "circle.csv")
     assert "form a circle" in told.stderr
-    told = refused(tmp_path, "people.csv", *arguments, "--friends", tmp_path / "people.csv")
+    told = fit_refused(tmp_path, "people.csv", *arguments, "--friends", tmp_path / "people.csv")
     assert "user" in told.stderr
     own = run(
         "fit",
