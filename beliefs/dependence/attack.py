@@ -62,9 +62,7 @@ def entropy_bits(law: Vector) -> float:
     return max(0.0, -math.fsum((some * np.log2(some)).tolist()))
 
 
-def _check_sizes(
-    counts: Vector, weights: Vector, released: Vector, known_total: Vector, candidates: Matrix
-) -> None:
+def _check_sizes(counts: Vector, weights: Vector, released: Vector, known_total: Vector, candidates: Matrix) -> None:
     for field, found, wanted, of in (
         ("prior_weights", weights.size, counts.size, "counts"),
         ("known_total", known_total.size, released.size, "released"),

@@ -9,12 +9,12 @@ CLOSE = 1 << 38
 
 
 def largest_loss(leak: Callable[[int], int], target: int, most: int) -> int:
-    """`leak` never falls; no loss above `most` is looked at. What is returned was measured to keep the target.
+    """`leak` never falls; no loss above `most` is looked at. What is returned was measured to keep the target, or is 0.
 
     A straight line between the two ends guesses; where that gains little, the middle does.
     """
     if target <= 0 or most <= 0:
-        return 0 if leak(0) <= target else -1
+        return 0
     high = most
     over = leak(high)
     if over <= target:

@@ -11,13 +11,11 @@ from beliefs.rounding import INFINITE, sum_units
 
 def grouped_leaks(components: Components, losses: Places) -> Places:
     """About each attribute, in units: the losses of all that hang together, whoever is known."""
-    order = np.argsort(components.of, kind="stable")
-    ends = np.cumsum(components.sizes())
-    begin, totals = 0, np.zeros(components.count, dtype=np.int64)
-    for component, end in enumerate(ends.tolist()):
-        members = losses[order[begin:end]]
-        small = int(members.max()) < INFINITE // members.size
-        totals[component] = int(members.sum()) if small else sum_units(members.tolist())
-        begin = end
+    order, ends = np.argsort(components.of, kind="stable"), np.cumsum(components.sizes())
+    ordered = np.minimum(losses, INFINITE)[order]
+    if int(ordered.max()) < INFINITE // components.largest:
+        totals = np.add.reduceat(ordered, np.concatenate([[0], ends[:-1]]))
+    else:
+        totals = np.array([sum_units(part.tolist()) for part in np.split(ordered, ends[:-1])], dtype=np.int64)
     leaks: Places = totals[components.of]
     return leaks

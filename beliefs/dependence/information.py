@@ -47,7 +47,7 @@ def told_about(prior: Vector, rows: Matrix, support: Vector, scale: float) -> To
 
 
 def information_bound(epsilon: float) -> float:
-    """t - 1 - ln t at t = epsilon/(1 - e^-epsilon): the most that epsilon-privacy lets be learnt on average, in nats."""
+    """t - 1 - ln t at t = epsilon/(1 - e^-epsilon): the most that is learnt on average, in nats."""
     if epsilon < 0.01:  # its series, whose next term is below 2^-52 of it
         return epsilon**2 * (0.125 - epsilon**2 / 576.0 + epsilon**4 / 25_920.0)
     more = epsilon / -math.expm1(-epsilon) - 1.0

@@ -1,7 +1,7 @@
 """What is told through one attribute about another, in whole units of 2^-40 nat, rounded up. Proof: passed.md.
 
 Releases that change by a factor of at most e^loss with an attribute's value change, in the mean over its law, by at
-most max (1 + w A)/(1 + w B) with the law, w = e^loss - 1: A and B are the chances of a set of its values under two laws.
+most max (1 + w A)/(1 + w B) with the law, w = e^loss - 1: A and B are the chances of a set of values under two laws.
 Only + - * / touch what decides, so every machine finds the same units.
 """
 
@@ -52,13 +52,14 @@ def units_through(loss: int, begin: int, end: int, against: Vector, inside: Vect
         return 0
     if loss >= INFINITE:
         return INFINITE
-    left = faded(loss)
+    left, far = faded(loss), is_far(loss)
     best, lone = 1.0, 0.0
     for corner in range(begin, end):
         one = left + (1.0 - left) * inside[corner]
+        if far and against[corner] == 0.0:
+            lone = max(lone, inside[corner])
+            continue
         two = left + (1.0 - left) * against[corner]
-        if against[corner] == 0.0:
-            lone = max(lone, one)
         if one > best * two:
             best = one / two
     return told_units(loss, best, lone, room)
@@ -66,17 +67,21 @@ def units_through(loss: int, begin: int, end: int, against: Vector, inside: Vect
 
 @part_of_caller
 def told_units(loss: int, ratio: float, lone: float, room: int) -> int:
-    """The logarithm of a ratio, which is at most the loss.
+    """The logarithm of the larger of a ratio and e^loss `lone`, which is at most the loss.
 
-    Far out the ratio of a set that one law excludes is e^loss times `lone`, its chance under the other law.
+    Far out a set that one of two laws excludes, of the chance `lone` under the other, has the ratio e^loss `lone`, and
+    what is left out of that is less than a unit.
     """
-    if not (ratio > 1.0 or lone > 0.0):
-        return 0
-    far = float(loss) / UNITS_PER_NAT > _FAR
-    if far and lone > 0.0:
-        return min(loss, loss - log_units_up(1.0 / lone) + 3 + room)
-    told = log_units_up(ratio)
-    return min(loss, told + room) if told > 0 else 0
+    told = log_units_up(ratio) + room if ratio > 1.0 else 0
+    if lone > 0.0:
+        told = max(told, loss - log_units_up(1.0 / lone) + 3 + room)
+    return min(loss, told)
+
+
+@part_of_caller
+def is_far(loss: int) -> bool:
+    """Whether e^loss is no longer to be met as a double beside small chances."""
+    return float(loss) > _FAR * UNITS_PER_NAT
 
 
 @part_of_caller
@@ -93,4 +98,3 @@ def faded(loss: int) -> float:
     for _ in range(turns):
         power *= 0.5
     return power * _LOWER
-

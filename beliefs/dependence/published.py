@@ -32,16 +32,17 @@ def by_degree(coefficients: Matrix, sensitivities: Vector, epsilon: float) -> By
     return ByDegree(size, least_above(size * Fraction(float(sensitivities.max())) / Fraction(epsilon)))
 
 
-def by_correlation(
-    correlations: Matrix, sensitivities: Vector, threshold: float, epsilon: float
-) -> ByCorrelation:
+def by_correlation(correlations: Matrix, sensitivities: Vector, threshold: float, epsilon: float) -> ByCorrelation:
     """The sum of |correlation| x sensitivity over all that are correlated by at least the threshold."""
     check_correlations(correlations)
     _check_size(sensitivities, len(correlations))
     sizes = np.abs(correlations)
     kept = np.where(sizes >= threshold, sizes, 0.0)
     moved = [
-        sum((Fraction(share) * Fraction(own) for share, own in zip(row, sensitivities.tolist(), strict=True)), Fraction())
+        sum(
+            (Fraction(share) * Fraction(own) for share, own in zip(row, sensitivities.tolist(), strict=True)),
+            Fraction(),
+        )
         for row in kept.tolist()
     ]
     return ByCorrelation([least_above(each) for each in moved], least_above(max(moved) / Fraction(epsilon)))

@@ -57,9 +57,7 @@ def sufficient_scale(law: TableLaw, query: Query, epsilon: float, method: str) -
 
     def worth(scale: float) -> float:
         return max(
-            least_above(
-                sum((Fraction(moved(tie.rows, tie.support, scale)) for tie in tied), own) / Fraction(scale)
-            )
+            least_above(sum((Fraction(moved(tie.rows, tie.support, scale)) for tie in tied), own) / Fraction(scale))
             for own, tied in zip(query.ranges, ties, strict=True)
         )
 

@@ -60,9 +60,7 @@ class TreeInfluence:
         """About each attribute, in the order of attributes."""
         total, rising = np.minimum(losses, INFINITE), np.zeros(self.size, dtype=np.int64)
         up, down = self.to_parent, self.to_child
-        _to_roots(
-            self.parents, self.order, self.edge_of, up.start, up.against, up.inside, self.room, total, rising
-        )
+        _to_roots(self.parents, self.order, self.edge_of, up.start, up.against, up.inside, self.room, total, rising)
         _to_leaves(
             self.parents, self.order, self.edge_of, down.start, down.against, down.inside, self.room, total, rising
         )
