@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from beliefs.checks import Invalid
+from beliefs.laws.components import Components, side_by_side
 from beliefs.laws.gaussian import GaussianLaw
 from beliefs.laws.markov import MarkovLaw
 from beliefs.laws.table import TableLaw
@@ -26,6 +27,9 @@ class BlocksLaw:
     @property
     def size(self) -> int:
         return sum(block.size for block in self.blocks)
+
+    def components(self) -> Components:
+        return side_by_side(block.components() for block in self.blocks)
 
     def starts(self) -> list[int]:
         """The number of each block's first attribute."""
