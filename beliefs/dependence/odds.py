@@ -23,7 +23,7 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT, add_units, log_units_up
 COARSE = 1 << 10
 """Couplings of tables are rounded up to a billionth of a nat: their logarithms are the processor's own."""
 
-SWEEPS = 1 << 10
+SWEEPS = 64
 """Where messages still rise after so many, nothing better than the group's bound is said."""
 
 
