@@ -72,12 +72,16 @@ class ChainInfluence:
 
     def worst_of(self, loss: int) -> Worst:
         """Where every value has the same loss: no more work than the chain is long."""
-        left, right = self._everywhere(self.left, loss), self._everywhere(self.right, loss)[::-1]
         if loss >= INFINITE // (self.length + 1):
             return Worst(INFINITE, 0)
-        summed = loss + left + right
+        left, right = self.sides_of(loss)
+        summed = loss + left + right[::-1]
         attacked = int(summed.argmax())
         return Worst(int(summed[attacked]), attacked)
+
+    def sides_of(self, loss: int) -> tuple[Places, Places]:
+        """What 0, 1, 2, ... values of that loss tell about the next one after them, and about the one before."""
+        return self._everywhere(self.left, loss), self._everywhere(self.right, loss)
 
     def _told(self, side: Side, losses: Places) -> Places:
         """What is told to the right of values 0 to i-1 about value i."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stream.compute.aggregate_names import AGGREGATE
 from stream.compute.computation import Choice, Computation
 from stream.compute.cpl_names import CPL
 from stream.compute.ddp_names import DDP
@@ -11,4 +12,4 @@ from stream.compute.sip_names import SIP
 
 __all__ = ["CATALOGUE", "Choice", "Computation"]
 
-CATALOGUE: dict[str, Computation | Choice] = {**SIP, **CPL, **LDP, **PDP, **DDP}
+CATALOGUE: dict[str, Computation | Choice] = {**SIP, **CPL, **LDP, **PDP, **DDP, **AGGREGATE}
