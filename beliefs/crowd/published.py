@@ -48,7 +48,7 @@ def theorem4(
 
 def theorem5(users: int, neighbourhood: float, deviation: float, third: float, fourth: float, epsilon: float) -> float:
     """Equation 36, with the neighbourhood as the paper's figures have it: a fraction."""
-    lonely = neighbourhood * neighbourhood * third / deviation**3
-    paired = math.pow(neighbourhood, 1.5) * math.sqrt(26.0 / math.pi) * math.sqrt(fourth) / deviation**2
+    lonely = neighbourhood * neighbourhood * third / deviation / deviation / deviation
+    paired = math.pow(neighbourhood, 1.5) * math.sqrt(26.0 / math.pi) * math.sqrt(fourth) / deviation / deviation
     factor = 1.0 + math.exp(epsilon) if epsilon < 709.0 else math.inf
     return 2.0 * math.pow(2.0 / math.pi, 0.25) * math.sqrt(lonely + paired) * factor + 1.0 / math.sqrt(users)
