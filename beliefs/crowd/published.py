@@ -41,14 +41,22 @@ def theorem4(
     """The third moments keep their sign, so delta may be negative; `cubes` is the sum of the cubed deviations."""
     delta1 = 1.0 / math.sqrt(users)
     _, constant = lemma2(delta1, shift, minimum, epsilon1)
-    exponent = math.sqrt(shift * shift * math.log(users) / variance)
-    factor = 1.0 + math.exp(exponent) if exponent < 709.0 else math.inf
-    return constant * shift / math.sqrt(variance), 1.1182 * third / cubes * factor + delta1
+    exponent = math.sqrt(shift * shift / variance * math.log(users))
+    return constant * shift / math.sqrt(variance), _both_sides(1.1182 * third / cubes, exponent) + delta1
 
 
 def theorem5(users: int, neighbourhood: float, deviation: float, third: float, fourth: float, epsilon: float) -> float:
     """Equation 36, with the neighbourhood as the paper's figures have it: a fraction."""
+    if neighbourhood > users:
+        raise Invalid("neighbourhood", f"is larger than the crowd of {users}")
     lonely = neighbourhood * neighbourhood * third / deviation / deviation / deviation
     paired = math.pow(neighbourhood, 1.5) * math.sqrt(26.0 / math.pi) * math.sqrt(fourth) / deviation / deviation
-    factor = 1.0 + math.exp(epsilon) if epsilon < 709.0 else math.inf
-    return 2.0 * math.pow(2.0 / math.pi, 0.25) * math.sqrt(lonely + paired) * factor + 1.0 / math.sqrt(users)
+    apart = 2.0 * math.pow(2.0 / math.pi, 0.25) * math.sqrt(lonely + paired)
+    return _both_sides(apart, epsilon) + 1.0 / math.sqrt(users)
+
+
+def _both_sides(apart: float, epsilon: float) -> float:
+    """Once under one law, and e^epsilon times under the other; nothing of nothing."""
+    if apart == 0.0:
+        return 0.0
+    return apart * (1.0 + math.exp(epsilon)) if epsilon < 709.0 else math.copysign(math.inf, apart)
