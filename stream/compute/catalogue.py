@@ -7,9 +7,18 @@ from stream.compute.computation import Choice, Computation
 from stream.compute.cpl_names import CPL
 from stream.compute.ddp_names import DDP
 from stream.compute.ldp_names import LDP
+from stream.compute.noiseless_names import NOISELESS
 from stream.compute.pdp_names import PDP
 from stream.compute.sip_names import SIP
 
 __all__ = ["CATALOGUE", "Choice", "Computation"]
 
-CATALOGUE: dict[str, Computation | Choice] = {**SIP, **CPL, **LDP, **PDP, **DDP, **AGGREGATE}
+CATALOGUE: dict[str, Computation | Choice] = {
+    **SIP,
+    **CPL,
+    **LDP,
+    **PDP,
+    **DDP,
+    **NOISELESS,
+    **AGGREGATE,
+}
