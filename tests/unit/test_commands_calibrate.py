@@ -80,7 +80,7 @@ def test_the_lines_are_settings_that_keep_the_totals_shown(joint: Path) -> None:
     figures = found(joint, "--cap", 4, "--reports", 12)
     settings = parse_settings(f"{HEAD}{LOCAL}{figures['settings']}\n".encode(), joint.parent / "c.yaml")
     assert settings.fields is not None
-    promise = compile_fields(settings, joint_of(settings.fields, joint.read_bytes()).table, RING)
+    promise = compile_fields(settings, joint_of(settings.fields, joint.read_bytes()), RING)
     assert promise is not None
     account, totals = promise.gate.totals.nothing, [0.0]
     for _ in range(12):
