@@ -67,9 +67,7 @@ def leak_units(weights: Matrix, secret: int, columns: Sequence[Columns]) -> Deci
         return worst.ln() * UNITS_PER_NAT - OWN_ERROR
 
 
-def moved_leak_units(
-    weights: Matrix, secret: int, columns: Sequence[Columns], radii: Sequence[Decimal]
-) -> Decimal:
+def moved_leak_units(weights: Matrix, secret: int, columns: Sequence[Columns], radii: Sequence[Decimal]) -> Decimal:
     """The same under the worst of all tables whose laws, given each value, lie within that value's radius: as much as
     it allows is taken from the cells that weigh least, or most, and given to one that weighs most, or least.
     """

@@ -153,24 +153,20 @@ def written(
     return finished
 
 
-def carried_out(
-    settings: Settings, inputs: Sequence[Kept], table: JointTable | JointModel | None = None
-) -> FieldRun:
+def carried_out(settings: Settings, inputs: Sequence[Kept], table: JointTable | JointModel | None = None) -> FieldRun:
     """The same by the engine; of a joint model both read the file."""
     assert settings.fields is not None
     model = declared_model(settings) or model_of(4)
-    data = serialise(table) if isinstance(table, JointModel) else b""
     if isinstance(table, JointModel):
-        read = joint_of(settings.fields, data)
+        data = serialise(table)
+        read, joint = joint_of(settings.fields, data), joint_in(data)
+    elif table is not None:
+        read, joint = EngineJoint(fitting(settings.fields, table), DIGEST), Joint(table, DIGEST)
     else:
-        read = None if table is None else EngineJoint(fitting(settings.fields, table), DIGEST)
+        read, joint = None, None
     promise = compile_promise(settings, model, RING, None, read)
     kafka = settings.kafka
     topics = (kafka.released_topic, settings.changelog_topic, kafka.dead_letter_topic, kafka.raw_topic)
-    if isinstance(table, JointModel):
-        joint = joint_in(data)
-    else:
-        joint = None if table is None else Joint(table, DIGEST)
     finished = FieldRun(settings, model, Memory({topic: [[]] for topic in topics}), joint=joint)
     finished.topics.logs[kafka.raw_topic][0] += inputs
     pipeline = PartitionPipeline(promise, kafka.raw_topic, TOPIC_ID.bytes, 0, bench_of(promise))

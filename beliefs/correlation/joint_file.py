@@ -29,6 +29,8 @@ KEYS = ("format", "version", "names", "labels", "counts", "weights", "failure", 
 FAILURE = 0.05
 COUNT_MAX = 1 << 53
 
+EXACT, STATED, COUNTED = "exact", "stated", "counted"
+
 Radius = Mapping[str, Vector]
 
 
@@ -87,9 +89,17 @@ class JointModel:
         return radii_of([max(1, people) for people in self.people(secret)], columns, self.failure)
 
     @property
+    def known(self) -> str:
+        """How well: EXACT, or within radii that are STATED, or that follow from what was COUNTED."""
+        if self.is_counted:
+            return COUNTED
+        rough = self.radius is not None and any(bool(each.any()) for each in self.radius.values())
+        return STATED if rough else EXACT
+
+    @property
     def known_within(self) -> Radius | None:
-        """How far the law of all other fields may be off, given each label of every name: all of them at once, of counts
-        but for `failure`. None where the weights are exact.
+        """How far the law of all other fields may be off, given each label of every name: all of them at once, of
+        counts but for `failure`. None where the weights are exact.
         """
         names = self.table.names
         if self.failure is None:

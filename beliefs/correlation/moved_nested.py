@@ -1,7 +1,7 @@
-"""The bound of nested.py for every law within the radii, in whole units, with the same bits everywhere. Proof: account.md.
+"""The bound of nested.py for every law within the radii, in whole units; everywhere the same bits. Proof: account.md.
 
-No ratio is above max(q, F(q)), whatever q is; F(q) = q + (the largest gain at q + what the radii add)/(the least weight)
-is convex. So q is searched for where that is least, and a search that ends too early only raises the bound.
+No ratio is above max(q, F(q)), whatever q is; F(q) = q + (the largest gain at q, and what the radii add)/(the least
+weight) is convex. So q is searched for where that is least, and a search that ends too early only raises the bound.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ def moved_bound(laws: Matrix, edges: Places, fine: int, coarse: int, radii: Vect
 
 
 @kernel
-def _raised(
-    laws: Matrix, edges: Places, low: float, lower: float, radii: Vector, room: float, best: Vector
-) -> float:
-    """Over all pairs of secrets. A pair that the last pair's q puts below the highest so far is looked at no further."""
+def _raised(laws: Matrix, edges: Places, low: float, lower: float, radii: Vector, room: float, best: Vector) -> float:
+    """Over all pairs of secrets. A pair that the last pair's q puts below the highest so far is left at that."""
     level, at, spread = 1.0, 1.0, 1.0 - low * lower
     for first in range(laws.shape[0]):
         for second in range(laws.shape[0]):
@@ -48,7 +46,15 @@ def _raised(
 
 @kernel
 def _look(
-    law: Vector, other: Vector, edges: Places, low: float, lower: float, above: float, below: float, q: float, best: Vector
+    law: Vector,
+    other: Vector,
+    edges: Places,
+    low: float,
+    lower: float,
+    above: float,
+    below: float,
+    q: float,
+    best: Vector,
 ) -> None:
     """Keeps in `best` the lowest bound so far and its q. Leaves behind them the numerator and the denominator of the
     report that gains most at this q, each moved by the radii.

@@ -1,4 +1,4 @@
-"""What a secret loses through randomised responses whatever the law within the radii, in whole units. Proof: account.md.
+"""What a secret loses through randomised responses under any law within the radii, in whole units. Proof: account.md.
 
 Reports of the neighbours make a column: a weight for each combination of their values, largest where all values are
 those named. Against one output only the pattern matters in which a combination misses what was named; so the chances
@@ -7,7 +7,6 @@ of the patterns under each value of the secret are found once, and moved from pa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -33,26 +32,24 @@ class Patterns(NamedTuple):
 
 def patterns_of(axis: Axis, low: float, lower: float) -> Patterns:
     """`low` and `lower` are what a value weighs that is in another class, or in another group, than the one named."""
-    members: list[Matrix] = [np.ones((1, 1, len(axis.classes)))]
-    levels = np.ones(1)
+    members, levels = np.ones((1, 1, len(axis.classes))), np.ones(1)
     for units, weight, named in ((axis.fine, low, axis.classes), (axis.coarse, lower, axis.groups)):
         if units:
             inside = np.array([[each == one for each in named] for one in sorted(set(named))], dtype=np.float64)
-            split = np.stack([inside, 1.0 - inside], axis=1)
-            members = [_product(members[0], split)]
+            members = _product(members, np.stack([inside, 1.0 - inside], axis=1))
             levels = np.multiply.outer(levels, np.array([1.0, weight])).ravel()
-    found = members[0]
-    there = found.any(axis=2)
+    there = members.any(axis=2)
     most = np.where(there, levels, 0.0).max(axis=1)
     least = np.where(there, levels, 1.0).min(axis=1)
-    return Patterns(found, levels, most, least)
+    return Patterns(members, levels, most, least)
 
 
 def _product(members: Matrix, split: Matrix) -> Matrix:
     """Outputs and patterns of both: what is in one and in the other."""
-    both: Matrix = members[:, None, :, None, :] * split[None, :, None, :, :]
+    both = members[:, None, :, None, :] * split[None, :, None, :, :]
     outputs, others, patterns, more, values = both.shape
-    return both.reshape(outputs * others, patterns * more, values)
+    found: Matrix = both.reshape(outputs * others, patterns * more, values)
+    return found
 
 
 def cells_of(axis: Axis) -> int:
@@ -77,9 +74,7 @@ def moved_leak(weights: Matrix, margin: Vector, secret: int, neighbours: Sequenc
     return log_units_up(ratio * (1.0 + slack))
 
 
-def _chances(
-    weights: Matrix, margin: Vector, secret: int, neighbours: Sequence[Patterns]
-) -> tuple[Matrix, Vector]:
+def _chances(weights: Matrix, margin: Vector, secret: int, neighbours: Sequence[Patterns]) -> tuple[Matrix, Vector]:
     """Of every pattern of every output under each value of the secret, the patterns by falling weight."""
     cells, levels = np.ascontiguousarray(np.moveaxis(weights, secret, 0)), np.ones(1)
     for place, each in enumerate(neighbours, 1):

@@ -106,9 +106,7 @@ class Responses:
         margin, radii = self.margins[secret], self.radii[secret]
         if radii is None:
             return log_units_up(float(_spread(shaped, margin, np.empty(right), np.empty(right))) * self.slack)
-        floor = math.prod(
-            math.prod(self.powers(axis)) for place, axis in enumerate(axes) if place != secret
-        )
+        floor = math.prod(math.prod(self.powers(axis)) for place, axis in enumerate(axes) if place != secret)
         rooms = radii * (1.0 - floor) + (self.slack - 1.0)
         highs, lows = np.empty(margin.size), np.empty(margin.size)
         return log_units_up(float(farthest_of_sums(shaped, margin, rooms, floor, highs, lows)) * self.slack)
@@ -204,9 +202,7 @@ def farthest(highs: Vector, lows: Vector) -> float:
 
 
 @kernel
-def farthest_of_sums(
-    cells: Matrix, margin: Vector, rooms: Vector, floor: float, highs: Vector, lows: Vector
-) -> float:
+def farthest_of_sums(cells: Matrix, margin: Vector, rooms: Vector, floor: float, highs: Vector, lows: Vector) -> float:
     """The same where every chance may be higher or lower by its secret's room, though never below `floor`."""
     widest = 1.0
     for left in range(cells.shape[0]):

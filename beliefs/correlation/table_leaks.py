@@ -77,7 +77,7 @@ class TableLeaks:
     def _few(self, secret: int, axes: Sequence[Axis]) -> bool:
         """Whether all patterns of all outputs can be looked at under every value of the secret."""
         others = math.prod(cells_of(axis) for place, axis in enumerate(axes) if place != secret)
-        return others * self.responses.shape[secret] <= COLUMNS_MAX
+        return bool(others * self.responses.shape[secret] <= COLUMNS_MAX)
 
     def _clip(self, units: int) -> int:
         """Above some amount all count as everything: the leaks of an endless stream are worked out once."""
@@ -90,8 +90,7 @@ class TableLeaks:
         found = [self._moved(secret, axes) if responding[secret] else None for secret in secrets]
         open_to = [secret for secret in secrets if responding[secret] and found[secret] is None]
         few = self.responses.columns(axes) <= COLUMNS_MAX
-        if open_to:
-            leaks = self.responses.leaks(axes if few else [axis._replace(coarse=0) for axis in axes])
+        leaks = self.responses.leaks(axes if few else [axis._replace(coarse=0) for axis in axes]) if open_to else []
         for secret in open_to:
             if few:
                 found[secret] = leaks[secret]

@@ -51,8 +51,6 @@ def _radii_of(model: JointModel) -> dict[str, tuple[Decimal, ...]] | None:
         for axis, (name, values) in enumerate(zip(names, counts.shape, strict=True)):
             combinations = math.prod(counts.shape) // values
             doubt = combinations * Decimal(2).ln() + (values * len(names) / Decimal(model.failure)).ln()
-            people = [
-                sum(int(cell) for cell in of_value.ravel().tolist()) for of_value in np.moveaxis(counts, axis, 0)
-            ]
+            people = [sum(int(cell) for cell in of_value.ravel().tolist()) for of_value in np.moveaxis(counts, axis, 0)]
             found[name] = tuple(min(Decimal(1), (doubt / (2 * n)).sqrt()) if n else Decimal(1) for n in people)
     return found

@@ -65,20 +65,20 @@ def columns_of(size: int, told: Told) -> int:
 def through_cells(laws: Decimals, told: Sequence[Told]) -> int:
     """In units, rounded up, where reports of each axis speak for one cell, or one group."""
     with localcontext(EXACT):
-        seen = outputs(laws, told)
+        seen = reported(laws, told)
         likely, unlikely = seen.max(axis=0).ravel().tolist(), seen.min(axis=0).ravel().tolist()
         return max(in_units(high, low) for high, low in zip(likely, unlikely, strict=True))
 
 
-def outputs(laws: Decimals, told: Sequence[Told]) -> Decimals:
+def reported(laws: Decimals, told: Sequence[Told]) -> Decimals:
     """What each row says of each output that speaks for one cell, and one group, of each axis."""
     seen = laws
     for axis, each in enumerate(told, 1):
-        seen = np.moveaxis(_reported(np.moveaxis(seen, axis, 0), each), 0, axis)
+        seen = np.moveaxis(_along(np.moveaxis(seen, axis, 0), each), 0, axis)
     return seen
 
 
-def _reported(cells: Decimals, told: Told) -> Decimals:
+def _along(cells: Decimals, told: Told) -> Decimals:
     """Along the first axis, each output's chances in place of each value's."""
     whole: Decimals = cells.sum(axis=0, keepdims=True)
     if not told.fine and not told.coarse:

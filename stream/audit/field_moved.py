@@ -1,4 +1,4 @@
-"""What a value that lasts loses through the other fields whatever table is right, of all that a joint table's radii allow.
+"""What a value that lasts loses through other fields whichever table is right, of all that a joint table's radii allow.
 
 Given a value, the law of all others may lie anywhere within its radius r in total variation of the table's row. With
 weights from m to M, what is weighed by c is then
@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from stream.audit.amounts import UNBOUNDED
-from stream.audit.field_leaks import EXACT, FAR, Decimals, Told, best, by_group, in_units, outputs, power
+from stream.audit.field_leaks import EXACT, FAR, Decimals, Told, best, by_group, in_units, power, reported
 
 Radii = tuple[Decimal, ...]
 
@@ -71,18 +71,19 @@ def _split(size: int, told: Told) -> _Split:
     for units, named in ((told.fine, told.cells), (told.coarse, told.groups)):
         if units:
             classes = named or tuple(range(size))
-            sides = [[[each == one for each in classes] for one in sorted(set(classes))], [_ONE, power(units)]]
-            held = [
-                [
-                    [mine and (its == hit) for mine, its in zip(pattern, of_class, strict=True)]
-                    for pattern in output
-                    for hit in (True, False)
-                ]
-                for output in held
-                for of_class in sides[0]
-            ]
-            weights = [one * other for one in weights for other in sides[1]]
+            outputs = [[each == one for each in classes] for one in sorted(set(classes))]
+            held = [_hit_or_missed(output, members) for output in held for members in outputs]
+            weights = [one * other for one in weights for other in (_ONE, power(units))]
     return _Split(held, weights)
+
+
+def _hit_or_missed(output: list[list[bool]], members: list[bool]) -> list[list[bool]]:
+    """Each pattern of an output twice: what is in it and named, and what is in it and not."""
+    return [
+        [its and named == hit for its, named in zip(pattern, members, strict=True)]
+        for pattern in output
+        for hit in (True, False)
+    ]
 
 
 def _held(chances: Decimals, axis: int, split: _Split) -> Decimals:
@@ -126,11 +127,12 @@ def _farthest(high: Decimals, low: Decimals) -> int:
 def through_sums(laws: Decimals, told: Sequence[Told], radii: Radii) -> int:
     """A bound, from every output's chances alone."""
     with localcontext(EXACT):
-        seen, floor = outputs(laws, told), _ONE
+        seen, floor = reported(laws, told), _ONE
         for each in told:
             floor *= power(each.fine) * power(each.coarse)
         rooms = np.array(radii, dtype=object).reshape(-1, *[1] * (seen.ndim - 1)) * (_ONE - floor)
-        return _farthest(np.minimum(seen + rooms, _ONE), np.maximum(seen - rooms, floor))
+        most, least = (np.array(each, dtype=object) for each in (_ONE, floor))
+        return _farthest(np.minimum(seen + rooms, most), np.maximum(seen - rooms, least))
 
 
 def through_any_moved(laws: Decimals, told: Sequence[Told], radii: Radii) -> int:
@@ -150,8 +152,8 @@ def through_any_moved(laws: Decimals, told: Sequence[Told], radii: Radii) -> int
 def _lowest(
     one: Decimals, other: Decimals, edges: list[int], counts: tuple[Decimal, Decimal], rooms: tuple[Decimal, Decimal]
 ) -> Decimal | None:
-    """The least of max(q, F(q)) over q; None where nothing bounds it. F is the largest of lines in q, one of each report:
-    between a q where it falls and one where it does not, the next to look at is where their lines meet.
+    """The least of max(q, F(q)) over q; None where nothing bounds it. F is the largest of lines in q, one of each
+    report: between a q where it falls and one where it does not, the next to look at is where their lines meet.
     """
     least, found = counts[0] * counts[1], None
     falling: tuple[Decimal, Decimal] | None = None

@@ -50,7 +50,7 @@ class JointTable(Protocol):
 
 
 class Joint(NamedTuple):
-    """A joint table, and the hash of its file. `radii` are those of every name's labels, where the table is not exact."""
+    """A joint table, and the hash of its file. `radii` are those of all names' labels, where the table is not exact."""
 
     table: JointTable
     digest: str

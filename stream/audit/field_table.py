@@ -47,7 +47,7 @@ class Table:
         laws = self._laws_about(number)
         radii = self._radii[number]
         if radii is not None:
-            return self._moved(laws, number, told, others, radii)
+            return self._moved(laws, told, others, radii)
         if not _speak_for_cells(others):
             return through_any(laws, others)
         if self._are_few(told):
@@ -55,7 +55,7 @@ class Table:
         finely = through_cells(laws, [self._nearer(each)._replace(coarse=0) for each in others])
         return min(UNBOUNDED, finely + sum(each.coarse for each in others), through_any(laws, others))
 
-    def _moved(self, laws: Decimals, number: int, told: Sequence[Told], others: Sequence[Told], radii: Radii) -> int:
+    def _moved(self, laws: Decimals, told: Sequence[Told], others: Sequence[Told], radii: Radii) -> int:
         """The same of a table that is known within radii. Exact are patterns of outputs, if these are not too many."""
         if not _speak_for_cells(others):
             return through_any_moved(laws, others, radii)

@@ -10,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from account_oracles import both, extreme_columns, moved_leak_units, response_columns
+from account_worlds import apart, halves
 
 from beliefs.correlation.bound import Matrix
 from beliefs.correlation.joint_file import JointModel, parse, serialise
@@ -22,14 +23,6 @@ from stream.audit.field_gate import MARGIN
 from stream.audit.field_joint import joint_in
 from stream.audit.field_rules import Axis
 from stream.audit.field_table import Table
-
-
-def apart(size: int) -> tuple[int, ...]:
-    return tuple(range(size))
-
-
-def halves(size: int) -> tuple[int, ...]:
-    return tuple(2 * value // size for value in range(size))
 
 
 def decimals(radii: Vector) -> tuple[Decimal, ...]:

@@ -104,8 +104,14 @@ KNOWN = {"sex": np.array([0.02, 0.05]), "job": np.array([0.1, 0.0, 0.03]), "rank
 def test_it_agrees_on_tables_that_are_known_roughly(fields: list[str], names: tuple[str, ...], kind: str) -> None:
     """And both hold that a table which is taken as exact lets more be told."""
     fractions = table(*names)
-    counted = JointTable(fractions.names, fractions.labels, np.round(fractions.weights * 4000 / fractions.weights.sum()))
-    roughly = JointModel(counted, failure=0.05) if kind == "counted" else JointModel(counted, radius={name: KNOWN[name] for name in names})
+    counted = JointTable(
+        fractions.names, fractions.labels, np.round(fractions.weights * 4000 / fractions.weights.sum())
+    )
+    roughly = (
+        JointModel(counted, failure=0.05)
+        if kind == "counted"
+        else JointModel(counted, radius={name: KNOWN[name] for name in names})
+    )
     settings = settings_of(fields, counted, None)
     finished = carried_out(settings, inputs(300), roughly)
     assert_audited(finished)

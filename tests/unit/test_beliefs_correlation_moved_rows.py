@@ -2,60 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Sequence
-from decimal import Decimal, localcontext
+from decimal import Decimal
 
 import numpy as np
 import pytest
-from account_oracles import (
-    Columns,
-    Matrix,
-    both,
-    extreme_columns,
-    leak_units,
-    moved_leak_units,
-    response_columns,
-)
+from account_oracles import Columns, Matrix, both, moved_leak_units, response_columns
+from account_worlds import apart, halves, some_radii, some_table, some_units
 
 from beliefs.checks import Invalid
 from beliefs.correlation.account import BOUNDED, EXACT, AccountField, Totals
-from beliefs.correlation.moved_nested import moved_bound
-from beliefs.correlation.nested import grouped, nested_bound
-from beliefs.correlation.robust_rows import robust_bound
 from beliefs.correlation.table_leaks import TableField, TableLeaks
-from beliefs.correlation.table_radii import ROOM, counted_radii
-from beliefs.rounding import INFINITE, UNITS_PER_NAT, nats, units_up
+from beliefs.correlation.table_radii import ROOM
+from beliefs.rounding import UNITS_PER_NAT, nats
 from beliefs.simplex import Vector
 
 NAT = UNITS_PER_NAT
 CLOSE = NAT // 10**9
 """Units by which what is exact may be above the truth on small tables."""
-
-
-def apart(size: int) -> tuple[int, ...]:
-    return tuple(range(size))
-
-
-def halves(size: int) -> tuple[int, ...]:
-    return tuple(2 * value // size for value in range(size))
-
-
-def some_table(generator: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
-    weights = generator.gamma(generator.choice([0.2, 1.0, 30.0]), size=shape) + 1e-9
-    if generator.random() < 0.4:
-        weights[generator.random(shape) < 0.3] = 0.0
-        for axis, size in enumerate(shape):
-            for value in range(size):
-                np.moveaxis(weights, axis, 0)[value].flat[0] += 1e-3
-    return weights
-
-
-def some_radii(generator: np.random.Generator, size: int) -> Vector:
-    """Small ones, large ones, none, and all."""
-    return np.minimum(1.0, generator.choice([1e-9, 0.02, 0.3, 1.5]) * generator.choice([0.0, 1.0, 1.0], size))
 
 
 def with_room(radii: Vector) -> list[Decimal]:
@@ -64,15 +30,9 @@ def with_room(radii: Vector) -> list[Decimal]:
     return [min(Decimal(1), Decimal(radius) + more) for radius in radii.tolist()]
 
 
-def some_units(generator: np.random.Generator, *scales: float) -> int:
-    return units_up(float(generator.choice(scales) * generator.random()))
-
-
 def columns_of(field: TableField, fine: int, coarse: int) -> Columns:
     groups = field.groups or (0,) * len(field.classes or ())
-    return both(
-        response_columns(field.classes or (), fine), response_columns(sorted(set(groups)), coarse), groups
-    )
+    return both(response_columns(field.classes or (), fine), response_columns(sorted(set(groups)), coarse), groups)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -137,44 +97,6 @@ def test_no_table_within_the_radii_tells_more(kind: str) -> None:
     assert nearest < NAT // 20, "some sampled table comes near to the bound"
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_reports_of_any_kind_stay_below_the_bound(seed: int) -> None:
-    """Against every corner of all columns, groups included; without groups and with small radii it is attained."""
-    generator = np.random.default_rng([73, seed])
-    for number in range(60):
-        shape = tuple(generator.integers(2, 5, 2).tolist())
-        weights, groups = some_table(generator, shape), (0, *generator.integers(0, 2, shape[1] - 2).tolist(), 1)
-        coarse = 0 if number % 2 else some_units(generator, 0.1, 2.0, 9.0)
-        fine, radii = some_units(generator, 0.1, 1.0, 12.0), some_radii(generator, shape[0])
-        columns = both(extreme_columns(shape[1], fine), extreme_columns(2, coarse), groups)
-        exact = moved_leak_units(weights, 0, [columns], [Decimal(radius) for radius in radii.tolist()])
-        arranged = grouped(weights, weights.sum(axis=1), 0, [groups])
-        found = moved_bound(*arranged, fine, coarse, radii)
-        assert min(exact, fine + coarse) <= found <= fine + coarse
-        laws = weights / weights.sum(axis=1, keepdims=True)
-        if coarse == 0:
-            assert robust_bound(laws, nats(fine), radii) <= nats(found) + 1e-9
-
-
-def test_without_groups_the_bound_is_where_the_curve_of_all_sets_is_highest() -> None:
-    """(1 + w (A + r))/(1 + w max(0, B - r')) on the segments between all sets, which is what the search finds."""
-    generator = np.random.default_rng(74)
-    for _ in range(60):
-        laws = generator.dirichlet(np.full(6, 0.6), 3)
-        fine, radii = some_units(generator, 0.1, 1.0, 8.0), generator.choice([0.001, 0.03, 0.2], 3)
-        found = moved_bound(laws, np.array([0, 6]), fine, 0, radii)
-        weight = math.expm1(nats(fine))
-        highest = 0.0
-        for one, other in itertools.permutations(range(3), 2):
-            order = np.argsort(-laws[one] / laws[other])
-            inside, against = (np.concatenate([[0.0], np.cumsum(laws[row][order])]) for row in (one, other))
-            for at in np.concatenate([against, [radii[other]]]):
-                chance = float(np.interp(at, against, inside)) + radii[one]
-                ratio = (1.0 + weight * chance) / (1.0 + weight * max(0.0, float(at) - radii[other]))
-                highest = max(highest, ratio)
-        assert nats(found) == pytest.approx(min(math.log(highest), nats(fine)), abs=1e-8)
-
-
 def test_radii_of_nothing_are_a_table_that_is_exact() -> None:
     """To the bit; and tiny radii make a tiny difference."""
     generator = np.random.default_rng(75)
@@ -182,7 +104,10 @@ def test_radii_of_nothing_are_a_table_that_is_exact() -> None:
         shape = (3, 2, 4)
         weights = generator.gamma(1.0, size=shape) + 0.1
         kinds = [apart(size) if (number >> axis) % 2 == 0 else None for axis, size in enumerate(shape)]
-        fields = [TableField(str(axis), kind, halves(size)) for axis, (kind, size) in enumerate(zip(kinds, shape))]
+        fields = [
+            TableField(str(axis), kind, halves(size))
+            for axis, (kind, size) in enumerate(zip(kinds, shape, strict=True))
+        ]
         told = tuple((some_units(generator, 0.5, 3.0), some_units(generator, 0.0, 0.5)) for _ in shape)
         exact = TableLeaks(weights, fields).of(told)
         assert TableLeaks(weights, fields, [np.zeros(size) for size in shape]).of(told) == exact
@@ -272,17 +197,6 @@ def test_what_counts_as_everything_tells_all() -> None:
         totals = Totals(fields, weights, None, [np.full(2, 0.2)] * 2)
         for amount in (300, 100_000):
             assert totals.of((0, 0, amount * NAT, 0))[0] == amount * NAT
-
-
-def test_radii_of_counts_are_the_same_on_every_machine_and_never_too_small() -> None:
-    radii = counted_radii([250, 0, 1, 10_000], 12, 0.05, 3)
-    needed = 12 * math.log(2.0) + math.log(4 * 3 / 0.05)
-    with localcontext() as context:
-        context.prec = 60
-        exact = [(12 * Decimal(2).ln() + (12 / Decimal(0.05)).ln()) / (2 * people) for people in (250, 10_000)]
-    assert radii.tolist() == pytest.approx([math.sqrt(needed / 500), 1.0, 1.0, math.sqrt(needed / 20_000)], rel=1e-14)
-    assert all(Decimal(radius) ** 2 >= truth for radius, truth in zip(radii.tolist()[::3], exact, strict=True))
-    assert radii[0].hex() == "0x1.54383b161d195p-3"
 
 
 def test_five_fields_take_milliseconds() -> None:
