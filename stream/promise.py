@@ -222,7 +222,7 @@ def compile_promise(
         distance=distance if settings.mechanism.name == "near" else None,
         fields=compile_fields(
             settings,
-            None if joint is None else joint.table,
+            joint,
             derived_key(ring.first.secret, names.PURPOSE_LASTING, settings.pipeline.name),
         ),
     )

@@ -67,6 +67,34 @@ def leak_units(weights: Matrix, secret: int, columns: Sequence[Columns]) -> Deci
         return worst.ln() * UNITS_PER_NAT - OWN_ERROR
 
 
+def moved_leak_units(weights: Matrix, secret: int, columns: Sequence[Columns], radii: Sequence[Decimal]) -> Decimal:
+    """The same under the worst of all tables whose laws, given each value, lie within that value's radius: as much as
+    it allows is taken from the cells that weigh least, or most, and given to one that weighs most, or least.
+    """
+    with localcontext() as context:
+        context.prec = 45
+        turned = np.moveaxis(weights, secret, 0)
+        laws = [_law(row) for row in turned.reshape(turned.shape[0], -1).tolist()]
+        worst = Decimal(1)
+        for product in products(columns):
+            highs, lows = (
+                [_moved(law, product, radius, rising=rising) for law, radius in zip(laws, radii, strict=True)]
+                for rising in (True, False)
+            )
+            for one, other in itertools.permutations(range(len(laws)), 2):
+                worst = max(worst, highs[one] / lows[other])
+        return worst.ln() * UNITS_PER_NAT - OWN_ERROR
+
+
+def _moved(law: Sequence[Decimal], weights: Sequence[Decimal], radius: Decimal, *, rising: bool) -> Decimal:
+    left, chance = radius, Decimal(0)
+    for weight, part in sorted(zip(weights, law, strict=True), reverse=not rising):
+        taken = min(left, part)
+        left -= taken
+        chance += (part - taken) * weight
+    return chance + (radius - left) * (max(weights) if rising else min(weights))
+
+
 def _law(row: Sequence[float]) -> list[Decimal]:
     weights = [Decimal(each) for each in row]
     total = sum(weights, Decimal(0))

@@ -20,14 +20,16 @@ from audit_memory import START_MS, Kept, Memory
 from audit_world import RING, TOPIC_ID, Run, carry_out, model_of, run, settings_text
 from field_reference import Account, Reference
 
+from beliefs.correlation.joint_file import JointModel, serialise
 from beliefs.correlation.tables import JointTable
 from beliefs.rounding import budget_units
 from stream.audit.audit import Task
+from stream.audit.field_joint import joint_in
 from stream.audit.field_rules import Joint
 from stream.audit.task import task_of
 from stream.clock_rows import rows_of_promise
 from stream.fields.joint import Joint as EngineJoint
-from stream.fields.joint import fitting
+from stream.fields.joint import fitting, joint_of
 from stream.pipeline import PartitionPipeline
 from stream.promise import bench_of, compile_promise
 from stream.records.paths import getter, setter
@@ -151,15 +153,20 @@ def written(
     return finished
 
 
-def carried_out(settings: Settings, inputs: Sequence[Kept], table: JointTable | None = None) -> FieldRun:
-    """The same by the engine."""
+def carried_out(settings: Settings, inputs: Sequence[Kept], table: JointTable | JointModel | None = None) -> FieldRun:
+    """The same by the engine; of a joint model both read the file."""
     assert settings.fields is not None
     model = declared_model(settings) or model_of(4)
-    read = None if table is None else EngineJoint(fitting(settings.fields, table), DIGEST)
+    if isinstance(table, JointModel):
+        data = serialise(table)
+        read, joint = joint_of(settings.fields, data), joint_in(data)
+    elif table is not None:
+        read, joint = EngineJoint(fitting(settings.fields, table), DIGEST), Joint(table, DIGEST)
+    else:
+        read, joint = None, None
     promise = compile_promise(settings, model, RING, None, read)
     kafka = settings.kafka
     topics = (kafka.released_topic, settings.changelog_topic, kafka.dead_letter_topic, kafka.raw_topic)
-    joint = None if table is None else Joint(table, DIGEST)
     finished = FieldRun(settings, model, Memory({topic: [[]] for topic in topics}), joint=joint)
     finished.topics.logs[kafka.raw_topic][0] += inputs
     pipeline = PartitionPipeline(promise, kafka.raw_topic, TOPIC_ID.bytes, 0, bench_of(promise))

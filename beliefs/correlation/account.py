@@ -14,6 +14,7 @@ from beliefs.checks import Invalid, require
 from beliefs.correlation.bound import Matrix
 from beliefs.correlation.table_leaks import TableField, TableLeaks
 from beliefs.rounding import add_units, sum_units
+from beliefs.simplex import Vector
 
 Account = tuple[int, ...]
 """Fine and coarse units of the first field, fine and coarse units of the second, and so on."""
@@ -32,13 +33,18 @@ class AccountField:
 
 
 class Totals:
-    """Of these fields, in this order; `weights` is the joint table of those that have an axis in it.
+    """Of these fields, in this order; `weights` is the joint table of those that have an axis in it. With `radii`, one
+    for each value along each axis, totals hold for every table within them; without, for this one.
 
     `budget` is that of the protected field in units, where there is one: it counts as spent from the beginning.
     """
 
     def __init__(
-        self, fields: Sequence[AccountField], weights: Matrix | None = None, budget: int | None = None
+        self,
+        fields: Sequence[AccountField],
+        weights: Matrix | None = None,
+        budget: int | None = None,
+        radii: Sequence[Vector] | None = None,
     ) -> None:
         self.fields, self.budget = tuple(fields), budget
         self.set_aside = add_units(budget, budget) if budget is not None else 0
@@ -47,7 +53,7 @@ class Totals:
         if (weights is None) != (not self.inside):
             raise Invalid("joint", "is a table of the fields that have an axis in it: one is missing")
         named = [_of_table(fields[place]) for place in self.inside]
-        self.table = None if weights is None else TableLeaks(weights, named)
+        self.table = None if weights is None else TableLeaks(weights, named, radii)
 
     @property
     def nothing(self) -> Account:

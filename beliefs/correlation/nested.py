@@ -46,11 +46,15 @@ def nested_bound(laws: Matrix, edges: Places, fine: int, coarse: int) -> int:
     """Units, rounded up: at most both together. INFINITE where some report may rule a value out."""
     if (fine == 0 and coarse == 0) or laws.shape[0] == 1:
         return 0
-    low = 0.0 if fine > FAR else fading_down(fine)
-    lower = 0.0 if coarse > FAR else fading_down(coarse)
+    low, lower = powers(fine, coarse)
     rounding = (laws.shape[1] + 64) * 2.0**-53
     highest = float(_raised(laws, edges, low, lower, rounding))
     return min(INFINITE, fine + coarse, log_units_up(highest * (1.0 + 16.0 * rounding)))
+
+
+def powers(fine: int, coarse: int) -> tuple[float, float]:
+    """The least that a value, and that a group, may weigh beside the largest."""
+    return 0.0 if fine > FAR else fading_down(fine), 0.0 if coarse > FAR else fading_down(coarse)
 
 
 @kernel

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from beliefs.checks import Invalid, require
 from beliefs.correlation.bound import Matrix
+from beliefs.correlation.moved_nested import moved_bound
+from beliefs.correlation.moved_rows import cells_of, moved_leak, patterns_of
 from beliefs.correlation.nested import FAR, Grouped, grouped, nested_bound
 from beliefs.correlation.response_units import Axis, Responses, summed
+from beliefs.correlation.table_radii import raised
 from beliefs.correlation.tables import weights_of
 from beliefs.rounding import INFINITE, sum_units
+from beliefs.simplex import Vector
 
 COLUMNS_MAX = 1 << 20
 _KEPT = 1 << 13
@@ -34,11 +39,13 @@ class TableField:
 
 
 class TableLeaks:
-    """One field for each axis of the table."""
+    """One field for each axis of the table. `radii` are those of the laws of all others given each value of a field,
+    where the table is not exact: then what is lost is the most under any table within them.
+    """
 
-    def __init__(self, weights: Matrix, fields: Sequence[TableField]) -> None:
+    def __init__(self, weights: Matrix, fields: Sequence[TableField], radii: Sequence[Vector] | None = None) -> None:
         self.fields = tuple(fields)
-        self.responses = Responses(weights_of(weights, "joint"))
+        self.responses = Responses(weights_of(weights, "joint"), self._moving(weights.shape, radii))
         self._check()
         self.far = self.responses.far if all(field.classes for field in fields) else FAR
         self._kept = lru_cache(maxsize=_KEPT)(self._leaks)
@@ -53,29 +60,54 @@ class TableLeaks:
         return tuple(min(leak, most) for leak, most in zip(self._kept(clipped), plain, strict=True))
 
     def exact(self, secret: int) -> bool:
-        """Whether the others' reports are all randomised response, so that what is lost through them is exact."""
-        return all(field.classes is not None for place, field in enumerate(self.fields) if place != secret)
+        """Whether the others' reports are all randomised response, so that what is lost through them is exact: of a
+        table that is known roughly, where there are not too many patterns to be looked at.
+        """
+        told = [(1, int(field.groups is not None)) for field in self.fields]
+        axes = [self._axis(place, *each) for place, each in enumerate(told)]
+        return self._responding(secret) and (self.responses.radii[secret] is None or self._few(secret, axes))
+
+    def _responding(self, secret: int, told: Told | None = None) -> bool:
+        return all(
+            field.classes is not None or (told is not None and told[place] == (0, 0))
+            for place, field in enumerate(self.fields)
+            if place != secret
+        )
+
+    def _few(self, secret: int, axes: Sequence[Axis]) -> bool:
+        """Whether all patterns of all outputs can be looked at under every value of the secret."""
+        others = math.prod(cells_of(axis) for place, axis in enumerate(axes) if place != secret)
+        return bool(others * self.responses.shape[secret] <= COLUMNS_MAX)
 
     def _clip(self, units: int) -> int:
         """Above some amount all count as everything: the leaks of an endless stream are worked out once."""
         return units if units <= self.far else INFINITE
 
     def _leaks(self, told: Told) -> tuple[int, ...]:
-        responding = [field.classes is not None or told[place] == (0, 0) for place, field in enumerate(self.fields)]
-        exactly = [all(responding[:secret] + responding[secret + 1 :]) for secret in range(len(told))]
-        found = [INFINITE] * len(told)
-        if any(exactly):
-            axes = [self._axis(place, fine, coarse) for place, (fine, coarse) in enumerate(told)]
-            few = self.responses.columns(axes) <= COLUMNS_MAX
-            leaks = self.responses.leaks(axes if few else [axis._replace(coarse=0) for axis in axes])
-            for secret, leak in enumerate(leaks):
-                if exactly[secret]:
-                    added = 0 if few else _others([(0, coarse) for _, coarse in told], secret)
-                    found[secret], exactly[secret] = sum_units([leak, added]), few
-        return tuple(
-            leak if done else min(leak, self._bounded(secret, told))
-            for secret, (leak, done) in enumerate(zip(found, exactly, strict=True))
-        )
+        axes = [self._axis(place, fine, coarse) for place, (fine, coarse) in enumerate(told)]
+        secrets = range(len(told))
+        responding = [self._responding(secret, told) for secret in secrets]
+        found = [self._moved(secret, axes) if responding[secret] else None for secret in secrets]
+        open_to = [secret for secret in secrets if responding[secret] and found[secret] is None]
+        few = self.responses.columns(axes) <= COLUMNS_MAX
+        leaks = self.responses.leaks(axes if few else [axis._replace(coarse=0) for axis in axes]) if open_to else []
+        for secret in open_to:
+            if few:
+                found[secret] = leaks[secret]
+            else:
+                coarsely = _others([(0, coarse) for _, coarse in told], secret)
+                found[secret] = min(sum_units([leaks[secret], coarsely]), self._bounded(secret, told))
+        return tuple(self._bounded(secret, told) if leak is None else leak for secret, leak in enumerate(found))
+
+    def _moved(self, secret: int, axes: Sequence[Axis]) -> int | None:
+        """Exactly through randomised responses under any law within the radii; None where that is not worked out."""
+        radii = self.responses.radii[secret]
+        if radii is None or not self._few(secret, axes):
+            return None
+        neighbours = [
+            patterns_of(axis, *self.responses.powers(axis)) for place, axis in enumerate(axes) if place != secret
+        ]
+        return moved_leak(self.responses.weights, self.responses.margins[secret], secret, neighbours, radii)
 
     def _axis(self, place: int, fine: int, coarse: int) -> Axis:
         field, apart = self.fields[place], tuple(range(self.responses.shape[place]))
@@ -85,7 +117,11 @@ class TableLeaks:
         """Through any reports of those amounts in sum: all of whom anything was told count as one neighbour."""
         others = [each for place, each in enumerate(told) if place != secret]
         laws, edges = self._grouped(secret, tuple(min(fine, 1) + 2 * min(coarse, 1) for fine, coarse in others))
-        return nested_bound(laws, edges, *(sum_units(amounts) for amounts in zip(*others, strict=True)))
+        fine, coarse = (sum_units(amounts) for amounts in zip(*others, strict=True))
+        radii = self.responses.radii[secret]
+        if radii is None:
+            return nested_bound(laws, edges, fine, coarse)
+        return moved_bound(laws, edges, fine, coarse, radii)
 
     def _arranged(self, secret: int, told: tuple[int, ...]) -> Grouped:
         """`told` of each other field: 0 nothing, 1 fine reports, 2 coarse ones, 3 both."""
@@ -94,6 +130,15 @@ class TableLeaks:
             weights = weights if which else summed(weights, place)
             groups.append(self.fields[place].groups if which >= 2 else None)
         return grouped(weights, self.responses.margins[secret], secret, groups)
+
+    def _moving(self, shape: tuple[int, ...], radii: Sequence[Vector] | None) -> list[Vector | None]:
+        """Of each axis; None where its laws are exact."""
+        if radii is None:
+            return [None] * len(shape)
+        if len(radii) != len(shape) or len(self.fields) != len(shape):
+            raise Invalid("radius", f"must be given for each of {len(shape)} fields")
+        named = zip(radii, self.fields, shape, strict=True)
+        return [raised(each, field.name, size) for each, field, size in named]
 
     def _check(self) -> None:
         shape = self.responses.shape

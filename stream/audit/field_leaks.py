@@ -31,7 +31,7 @@ Decimals = NDArray[Any]
 FAR: Final = 250 * UNITS
 """Where outputs may speak for any set, amounts in sum above this count as without bound."""
 
-_EXACT: Final = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
+EXACT: Final = Context(prec=50, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _NONE, _ONE = Decimal(0), Decimal(1)
 
 
@@ -49,7 +49,7 @@ class Told(NamedTuple):
 def laws_of(weights: NDArray[np.float64], secret: int) -> Decimals:
     """A row for each value of the secret, with an axis for each other field, in their order."""
     turned = np.moveaxis(weights, secret, 0)
-    with localcontext(_EXACT):
+    with localcontext(EXACT):
         exact = np.array([Decimal(weight) for weight in turned.ravel().tolist()], dtype=object).reshape(turned.shape)
         totals = exact.reshape(turned.shape[0], -1).sum(axis=1)
         laws: Decimals = exact / totals.reshape(-1, *[1] * (turned.ndim - 1))
@@ -64,20 +64,26 @@ def columns_of(size: int, told: Told) -> int:
 
 def through_cells(laws: Decimals, told: Sequence[Told]) -> int:
     """In units, rounded up, where reports of each axis speak for one cell, or one group."""
-    with localcontext(_EXACT):
-        seen = laws
-        for axis, each in enumerate(told, 1):
-            seen = np.moveaxis(_reported(np.moveaxis(seen, axis, 0), each), 0, axis)
+    with localcontext(EXACT):
+        seen = reported(laws, told)
         likely, unlikely = seen.max(axis=0).ravel().tolist(), seen.min(axis=0).ravel().tolist()
-        return max(_in_units(high, low) for high, low in zip(likely, unlikely, strict=True))
+        return max(in_units(high, low) for high, low in zip(likely, unlikely, strict=True))
 
 
-def _reported(cells: Decimals, told: Told) -> Decimals:
+def reported(laws: Decimals, told: Sequence[Told]) -> Decimals:
+    """What each row says of each output that speaks for one cell, and one group, of each axis."""
+    seen = laws
+    for axis, each in enumerate(told, 1):
+        seen = np.moveaxis(_along(np.moveaxis(seen, axis, 0), each), 0, axis)
+    return seen
+
+
+def _along(cells: Decimals, told: Told) -> Decimals:
     """Along the first axis, each output's chances in place of each value's."""
     whole: Decimals = cells.sum(axis=0, keepdims=True)
     if not told.fine and not told.coarse:
         return whole
-    low, own = _power(told.fine), tuple(range(cells.shape[0]))
+    low, own = power(told.fine), tuple(range(cells.shape[0]))
     if not told.coarse and (told.cells or own) == own:
         mixed: Decimals = whole * low + cells * (_ONE - low)
         return mixed
@@ -90,7 +96,7 @@ def _counts(classes: tuple[int, ...], units: int) -> list[Decimals]:
     """For each class what it makes each value count; a single output where nothing was told."""
     if not units:
         return [np.array([_ONE] * len(classes), dtype=object)]
-    low = _power(units)
+    low = power(units)
     return [
         np.array([_ONE if mine == named else low for mine in classes], dtype=object) for named in sorted(set(classes))
     ]
@@ -99,22 +105,22 @@ def _counts(classes: tuple[int, ...], units: int) -> list[Decimals]:
 def through_any(laws: Decimals, told: Sequence[Told]) -> int:
     """In units, rounded up, where outputs may speak for any set of combinations of values."""
     low, lower = (sum(getattr(each, amount) for each in told) for amount in ("fine", "coarse"))
-    with localcontext(_EXACT):
-        rows, edges = _by_group(laws, told)
-        counts = _power(low if low <= FAR else UNBOUNDED), _power(lower if lower <= FAR else UNBOUNDED)
+    with localcontext(EXACT):
+        rows, edges = by_group(laws, told)
+        counts = power(low if low <= FAR else UNBOUNDED), power(lower if lower <= FAR else UNBOUNDED)
         ratio = _ONE
         for one, other in permutations(rows, 2):
             while True:
-                mine, theirs = _best(one, other, edges, counts, ratio)
+                mine, theirs = best(one, other, edges, counts, ratio)
                 if mine and not theirs:
                     return UNBOUNDED
                 if not theirs or mine / theirs <= ratio:
                     break
                 ratio = mine / theirs
-        return _in_units(ratio, _ONE)
+        return in_units(ratio, _ONE)
 
 
-def _by_group(laws: Decimals, told: Sequence[Told]) -> tuple[Decimals, list[int]]:
+def by_group(laws: Decimals, told: Sequence[Told]) -> tuple[Decimals, list[int]]:
     """Rows of the combinations, those of one group side by side, and where the groups begin. Fields of which nothing
     was told are summed out; one of which nothing was told coarsely is one group.
     """
@@ -131,7 +137,7 @@ def _by_group(laws: Decimals, told: Sequence[Told]) -> tuple[Decimals, list[int]
     return laws.reshape(laws.shape[0], -1)[:, order], edges
 
 
-def _best(
+def best(
     one: Decimals, other: Decimals, edges: list[int], counts: tuple[Decimal, Decimal], ratio: Decimal
 ) -> tuple[Decimal, Decimal]:
     """What two rows say of the output that is best against a ratio."""
@@ -146,12 +152,12 @@ def _best(
     return found, against
 
 
-def _power(units: int) -> Decimal:
+def power(units: int) -> Decimal:
     """e^-units."""
     return _NONE if units >= UNBOUNDED else (-Decimal(units) / UNITS).exp()
 
 
-def _in_units(high: Decimal, low: Decimal) -> int:
+def in_units(high: Decimal, low: Decimal) -> int:
     if high <= low:
         return 0
     return int(((high / low).ln() * UNITS).to_integral_value(rounding=ROUND_CEILING)) if low else UNBOUNDED

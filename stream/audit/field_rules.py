@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -49,10 +50,11 @@ class JointTable(Protocol):
 
 
 class Joint(NamedTuple):
-    """A joint table, and the hash of its file."""
+    """A joint table, and the hash of its file. `radii` are those of all names' labels, where the table is not exact."""
 
     table: JointTable
     digest: str
+    radii: Mapping[str, tuple[Decimal, ...]] | None = None
 
 
 class Option(NamedTuple):
@@ -87,11 +89,14 @@ class Field:
 
 
 class Axis(NamedTuple):
-    """One field of the joint table: its place among the fields, and of each entry along the axis its cell and group."""
+    """One field of the joint table: its place among the fields, and of each entry along the axis its cell, its group,
+    and how far the law of all others may be off.
+    """
 
     place: int
     cells: tuple[int, ...] | None
     groups: tuple[int, ...] | None
+    radii: tuple[Decimal, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ def fields_of(settings: Settings, joint: Joint | None) -> Fields | None:
         set_aside=added(budget, budget),
         protected=settings.follows,
         protected_cap=units_within(declared.protected_cap),
-        axes=() if joint is None else tuple(_axes_of(declared.each, each, joint.table)),
+        axes=() if joint is None else tuple(_axes_of(declared.each, each, joint)),
         weights=None if joint is None else _weights_of(joint.table),
         tag=_tag_of([field.name for field in each], declared.length),
     )
@@ -184,10 +189,10 @@ def _groups_of(settings: FieldSettings, groups: Sequence[Sequence[Any]]) -> tupl
     )
 
 
-def _axes_of(declared: Mapping[str, FieldSettings], each: Sequence[Field], table: JointTable) -> Iterator[Axis]:
+def _axes_of(declared: Mapping[str, FieldSettings], each: Sequence[Field], joint: Joint) -> Iterator[Axis]:
     """Labels are looked up by what they say, so that their order along the axis is that of the table."""
     places = {field.name: place for place, field in enumerate(each)}
-    for name, labels in zip(table.names, table.labels, strict=True):
+    for name, labels in zip(joint.table.names, joint.table.labels, strict=True):
         settings = declared.get(name)
         if settings is None or not settings.lasting or settings.at_most is not None:
             raise _misfit(name, "a joint table is of fields that last and hold one value")
@@ -195,7 +200,8 @@ def _axes_of(declared: Mapping[str, FieldSettings], each: Sequence[Field], table
         if set(labels) != set(known) or len(labels) != len(known):
             raise _misfit(name, "its labels are not the values of the field")
         field, values = each[places[name]], [known[label] for label in labels]
-        yield Axis(places[name], _along(field.cells, values), _along(field.groups, values))
+        radii = None if joint.radii is None else joint.radii[name]
+        yield Axis(places[name], _along(field.cells, values), _along(field.groups, values), radii)
 
 
 def _weights_of(table: JointTable) -> NDArray[np.float64]:

@@ -9,6 +9,8 @@ or 280 shared among the fields of the table, where all reports speak for cells, 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final
 
 import numpy as np
@@ -16,13 +18,16 @@ from numpy.typing import NDArray
 
 from stream.audit.amounts import UNBOUNDED, UNITS
 from stream.audit.field_leaks import FAR, Decimals, Told, columns_of, laws_of, through_any, through_cells
+from stream.audit.field_moved import Radii, patterns_of, through_any_moved, through_patterns, through_sums
 from stream.audit.field_rules import Axis
 
 MOST_OUTPUTS: Final = 1 << 20
+_RAISED: Final = Decimal(2) ** -40
 
 
 class Table:
     def __init__(self, axes: tuple[Axis, ...], weights: NDArray[np.float64]) -> None:
+        self._radii = [_raised(axis.radii) for axis in axes]
         self.places = [axis.place for axis in axes]
         self._axes, self._weights = axes, weights
         self._laws: dict[int, Decimals] = {}
@@ -40,14 +45,32 @@ class Table:
         if not others:
             return 0
         laws = self._laws_about(number)
-        if not all(each.cells is not None or not (each.fine or each.coarse) for each in others):
+        radii = self._radii[number]
+        if radii is not None:
+            return self._moved(laws, told, others, radii)
+        if not _speak_for_cells(others):
             return through_any(laws, others)
-        sizes = zip(self._weights.shape, told, strict=True)
-        few = math.prod(max(size, columns_of(size, each)) for size, each in sizes) <= MOST_OUTPUTS
-        if few:
+        if self._are_few(told):
             return through_cells(laws, [self._nearer(each) for each in others])
         finely = through_cells(laws, [self._nearer(each)._replace(coarse=0) for each in others])
         return min(UNBOUNDED, finely + sum(each.coarse for each in others), through_any(laws, others))
+
+    def _moved(self, laws: Decimals, told: Sequence[Told], others: Sequence[Told], radii: Radii) -> int:
+        """The same of a table that is known within radii. Exact are patterns of outputs, if these are not too many."""
+        if not _speak_for_cells(others):
+            return through_any_moved(laws, others, radii)
+        nearer = [self._nearer(each) for each in others]
+        patterns = math.prod(patterns_of(size, each) for size, each in zip(laws.shape[1:], others, strict=True))
+        if patterns * len(laws) <= MOST_OUTPUTS:
+            return through_patterns(laws, nearer, radii)
+        if self._are_few(told):
+            return through_sums(laws, nearer, radii)
+        finely = through_sums(laws, [each._replace(coarse=0) for each in nearer], radii)
+        return min(UNBOUNDED, finely + sum(each.coarse for each in others), through_any_moved(laws, others, radii))
+
+    def _are_few(self, told: Sequence[Told]) -> bool:
+        sizes = zip(self._weights.shape, told, strict=True)
+        return math.prod(max(size, columns_of(size, each)) for size, each in sizes) <= MOST_OUTPUTS
 
     def _nearer(self, told: Told) -> Told:
         fine, coarse = (amount if amount <= self._near else UNBOUNDED for amount in (told.fine, told.coarse))
@@ -58,3 +81,14 @@ class Table:
         if found is None:
             found = self._laws[number] = laws_of(self._weights, number)
         return found
+
+
+def _speak_for_cells(others: Sequence[Told]) -> bool:
+    return all(each.cells is not None or not (each.fine or each.coarse) for each in others)
+
+
+def _raised(radii: Radii | None) -> Radii | None:
+    """All radii about a field by the same, if there are any above 0: room for whoever rounds."""
+    if radii is None or not any(radii):
+        return None
+    return tuple(min(Decimal(1), radius + _RAISED) for radius in radii)

@@ -161,7 +161,7 @@ class Chooser:
             for place, (name, size, responds) in enumerate(zip(self.sample.names, self.sizes, kinds, strict=True))
         ]
         try:
-            return Totals(fields, self.sample.weights)
+            return Totals(fields, self.sample.weights, radii=self.sample.radii)
         except Invalid as problem:
             raise cannot(self.sample.file, f"the table {problem.reason}", "correct the table, or see --add") from None
 

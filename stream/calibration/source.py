@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
-from beliefs.correlation.joint_file import InvalidJoint, parse
+from beliefs.correlation.joint_changes import as_exact, some_fields, with_more
+from beliefs.correlation.joint_file import FAILURE, InvalidJoint, JointModel, parse
 from beliefs.correlation.nested_lists import CELLS_MAX
 from beliefs.correlation.tables import margin
 from beliefs.simplex import Vector
@@ -33,16 +34,26 @@ _FIX: Final = "correct it; beliefs/correlation/joint_file.md says what such a fi
 
 @dataclass(frozen=True)
 class Sample:
-    """`weights` is the joint table where it can be held; of records, `rows` are their combinations of value numbers and
-    `times` how often each was met.
+    """`model` is the joint table and how well it is known, where it can be held; of records, `rows` are their
+    combinations of value numbers and `times` how often each was met.
     """
 
     file: Path
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
-    weights: Matrix | None
+    model: JointModel | None
     rows: Integers | None = None
     times: Integers | None = None
+
+    @property
+    def weights(self) -> Matrix | None:
+        return None if self.model is None else self.model.table.weights
+
+    @property
+    def radii(self) -> list[Vector] | None:
+        """Of each field, where the table is not exact."""
+        known = None if self.model is None else self.model.known_within
+        return None if known is None else [known[name] for name in self.names]
 
     @property
     def cells(self) -> int:
@@ -77,10 +88,12 @@ class Sample:
         return law
 
 
-def read_sample(file: Path, fields: Sequence[str], user: str | None, added: float) -> Sample:
+def read_sample(
+    file: Path, fields: Sequence[str], user: str | None, added: float, *, everybody: bool = False
+) -> Sample:
     """The joint table of a .json file, of all its fields or of those that are named; of any other file the records.
 
-    `added` is given to every combination beside what is there.
+    `added` is given to every combination beside what is there. Where `everybody` was counted, counts are the truth.
     """
     is_table = file.suffix.lower() == ".json"
     if is_table and user is not None:
@@ -89,12 +102,14 @@ def read_sample(file: Path, fields: Sequence[str], user: str | None, added: floa
     for name, labels in zip(sample.names, sample.labels, strict=True):
         if len(labels) < 2:
             raise cannot(f"{file}, {name}", "it has one value, which is no secret", "leave the field out")
+    if sample.model is not None and everybody:
+        sample = replace(sample, model=as_exact(sample.model))
     if added == 0.0:
         return sample
-    if sample.weights is None:
+    if sample.model is None:
         why = f"the fields have {sample.cells:,} combinations of values, too many for a table to add something to"
         raise cannot("--add", why, "leave --add out, or name fewer fields with --field")
-    return replace(sample, weights=sample.weights + added)
+    return replace(sample, model=with_more(sample.model, added))
 
 
 def cannot(where: object, why: str, fix: str) -> CannotPlan:
@@ -103,8 +118,8 @@ def cannot(where: object, why: str, fix: str) -> CannotPlan:
 
 def _read_table(file: Path, fields: Sequence[str]) -> Sample:
     try:
-        whole = parse(file.read_bytes()).table
-        table = whole.reordered(fields) if fields else whole
+        whole = parse(file.read_bytes())
+        model = some_fields(whole, fields) if fields else whole
     except OSError as error:
         fix = "give a joint table as .json, or records: .csv, .tsv, .jsonl or .parquet, and their fields"
         raise cannot(file, error.strerror or type(error).__name__, fix) from None
@@ -112,11 +127,9 @@ def _read_table(file: Path, fields: Sequence[str]) -> Sample:
         raise cannot(file, "; ".join(map(str, problem.problems)), _FIX) from None
     except Invalid as problem:
         raise cannot("--field", f"its {problem.field} {problem.reason}", "name each field of the table once") from None
-    if len(table.names) < 2:
+    if len(model.table.names) < 2:
         raise cannot(file, "it has one field, which no other tells anything of", "name two fields at least")
-    # A margin is made larger by a power of two; what --add gives is beside the weights as they were written.
-    larger = round(math.log2(float(table.weights.sum())) - math.log2(float(whole.weights.sum())))
-    return Sample(file, table.names, table.labels, np.ldexp(table.weights, -larger))
+    return Sample(file, model.table.names, model.table.labels, model)
 
 
 def _read_records(file: Path, fields: Sequence[str], user: str | None) -> Sample:
@@ -133,7 +146,7 @@ def _read_records(file: Path, fields: Sequence[str], user: str | None) -> Sample
 def _counted(file: Path, names: tuple[str, ...], found: Counted) -> Sample:
     labels = tuple(tuple(dict.fromkeys(each.values())) for each in found.labels)
     if math.prod(map(len, labels)) <= CELLS_MAX:
-        return Sample(file, names, labels, found.counts.table(found.labels).weights)
+        return Sample(file, names, labels, JointModel(found.counts.table(found.labels), FAILURE))
     places = [{number: place for place, number in enumerate(each)} for each in found.labels]
     cells = found.counts.cells
     rows = [[place[number] for place, number in zip(places, cell, strict=True)] for cell in cells]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from beliefs.correlation.joint_file import COUNTED
 from stream.calibration.choice import Asked, Budget, Choice
 from stream.calibration.compared import Published
 from stream.calibration.source import Sample
@@ -17,7 +18,7 @@ from stream.records.paths import Path as FieldPath
 _SIGNS: Final = re.compile("[A-Za-z0-9_-]{1,64}")
 _NOTES: Final = """\
 total: what all reports of all fields together tell of the field, exactly where all others are randomised response, by
- the bound for any mechanism otherwise; the stream computes the same numbers
+ the bound for any mechanism otherwise{worst}; the stream computes the same numbers
 error: the standard error of one value's frequency, by the noise alone, on average over the values, from {people:,}
  people of {reports} reports each
 published: the sum of what each other field tells by itself. It is no bound, unless the others are independent given
@@ -37,6 +38,8 @@ def figures(
         "file": str(sample.file),
         "cells": sample.cells,
         "empty_cells": sample.empty,
+        "known": None if sample.model is None else sample.model.known,
+        "radii": None if sample.radii is None else [each.tolist() for each in sample.radii],
         "reports": asked.reports,
         "people": asked.people,
         "fields": [
@@ -68,7 +71,8 @@ def figures(
 
 def told(sample: Sample, asked: Asked, choice: Choice, beside: Published, at: float, table: str | None) -> str:
     """The whole answer for a terminal; `table` is the name of a file that holds the joint table, if there is one."""
-    notes = _NOTES.format(people=asked.people, reports=asked.reports).replace("\n ", " ").splitlines()
+    worst = "" if sample.radii is None else ", both for the worst of all tables within the radii of this one"
+    notes = _NOTES.format(people=asked.people, reports=asked.reports, worst=worst).replace("\n ", " ").splitlines()
     parts = [
         _head(sample, asked),
         _columns(_budget_rows(sample, asked, choice, beside)),
@@ -142,6 +146,13 @@ def _said(sample: Sample, asked: Asked, choice: Choice, beside: Published) -> It
         yield (
             "Combinations without any weight are impossible to whoever believes the table, so that a report may rule "
             "values out: that makes totals grow with every report. Where they are only rare, see --add."
+        )
+    if sample.model is not None and sample.radii is not None:
+        largest = max(float(each.max()) for each in sample.radii)
+        counted = " More people, fewer fields or fewer values make them smaller; if everybody was counted: --everybody."
+        yield (
+            f"The table is known within radii, {largest:.2g} at most: given a value of one field, the law of all "
+            f"others may be off by so much.{counted if sample.model.known == COUNTED else ''}"
         )
     if sample.weights is None:
         yield (

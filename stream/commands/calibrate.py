@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from beliefs.correlation.joint_file import JointModel, serialise
-from beliefs.correlation.tables import JointTable
+from beliefs.correlation.joint_file import serialise
 from stream.calibration.choice import MECHANISMS, Asked, Chooser
 from stream.calibration.compared import published
 from stream.calibration.source import Sample, cannot, read_sample
@@ -39,18 +38,19 @@ class Options:
     at: float = 1.0
     write_table: Path | None = None
     replace: bool = False
+    everybody: bool = False
 
 
 def calibrate_command(options: Options, *, as_json: bool) -> int:
     """Print the budgets, and what is published beside them."""
     with errors_told(as_json=as_json), Progress("calibrate", sys.stderr) as progress:
         _check(options)
-        sample = read_sample(options.table, options.fields, options.user, options.add)
+        sample = read_sample(options.table, options.fields, options.user, options.add, everybody=options.everybody)
         asked = Asked(_caps(options.caps, sample), options.reports, _mechanisms(options, sample), options.people)
         choice = Chooser(sample, asked, progress).choose()
         beside = published(sample, asked, choice, options.at, progress)
-        is_table = options.table.suffix.lower() == ".json" and options.add == 0.0 and not options.fields
-        table = options.table if is_table else options.write_table
+        as_it_is = options.add == 0.0 and not options.fields and not options.everybody
+        table = options.table if as_it_is and options.table.suffix.lower() == ".json" else options.write_table
         if options.write_table is not None:
             _write_table(sample, options.write_table, replace=options.replace)
         answer = (sample, asked, choice, beside, options.at, None if table is None else table.name)
@@ -122,12 +122,12 @@ def _by_field(option: str, given: Sequence[str], sample: Sample) -> tuple[dict[s
 
 
 def _write_table(sample: Sample, file: Path, *, replace: bool) -> None:
-    if sample.weights is None:
+    if sample.model is None:
         why = f"the fields have {sample.cells:,} combinations of values, more than a joint table may have"
         raise cannot("--write-table", why, "name fewer fields with --field")
     if file.exists() and (not replace or file.absolute() == sample.file.absolute()):
         raise cannot(str(file), "it is there already", "name another file, or add --replace")
     try:
-        file.write_bytes(serialise(JointModel(JointTable(sample.names, sample.labels, sample.weights))))
+        file.write_bytes(serialise(sample.model))
     except OSError as error:
         raise cannot(str(file), error.strerror or type(error).__name__, "name a place that can be written") from None

@@ -41,6 +41,9 @@ At = Annotated[float, _option("--at", metavar="NATS", words="The epsilon of the 
 WriteTable = Annotated[
     Path | None, _option("--write-table", metavar="FILE", words="Write the joint table, for settings, to this file.")
 ]
+Everybody = Annotated[
+    bool, typer.Option("--everybody", help="Everybody was counted, not a sample: take the table as the truth itself.")
+]
 Replace = Annotated[bool, typer.Option("--replace", help="Let --write-table write over a file that is there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output, problems included.")]
 
@@ -57,6 +60,7 @@ def calibrate(
     at: At = 1.0,
     write_table: WriteTable = None,
     replace: Replace = False,
+    everybody: Everybody = False,
     as_json: AsJson = False,
 ) -> None:
     """Find how much each of several fields may tell, so that no field's total through all of them is above its cap.
@@ -66,5 +70,5 @@ def calibrate(
     from stream.commands.calibrate import Options, calibrate_command
 
     caps, fields, mechanisms = tuple(cap or ()), tuple(field or ()), tuple(mechanism or ())
-    options = Options(table, caps, reports, fields, mechanisms, user, people, add, at, write_table, replace)
+    options = Options(table, caps, reports, fields, mechanisms, user, people, add, at, write_table, replace, everybody)
     raise typer.Exit(calibrate_command(options, as_json=as_json))

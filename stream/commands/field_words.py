@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from beliefs.correlation.account import BOUNDED, EXACT
+from beliefs.correlation.joint_file import EXACT as AS_IT_STANDS
+from beliefs.correlation.joint_file import STATED
 from beliefs.rounding import nats
 from stream.commands.amounts import in_nats
 from stream.fields.expected import Stretch, stretches
 from stream.fields.forms import Form
 from stream.fields.gate import CHOICE_NAMES, FULL
+from stream.fields.joint import Joint
 from stream.fields.promise import FieldsPromise
 from stream.metrics.fields import PROTECTED
 from stream.settings.kinds import write_duration
@@ -20,11 +23,10 @@ FIELDS_TITLE: Final = "What is promised for each field"
 EVENTS_TITLE: Final = "What becomes of the fields, event by event of a user"
 
 _THROUGH: Final = {
-    EXACT: "what the other fields give away of it is computed exactly from the joint table, at the summed levels of "
-    "their reports",
-    BOUNDED: "what the other fields give away of it is bounded by the joint table, at the summed levels of their "
-    "reports",
+    EXACT: "what the other fields give away of it is computed exactly from the joint table, ",
+    BOUNDED: "what the other fields give away of it is bounded by the joint table, ",
 }
+_AT: Final = "at the summed levels of their reports"
 _SUMMED: Final = "every other field counts as if it told everything about this one: the levels of all reports are added"
 _MADE: Final = {
     "full": "reported",
@@ -43,6 +45,7 @@ def field_facts(promise: FieldsPromise) -> dict[str, Any]:
     return {
         "window_ms": promise.window or None,
         "protected_cap": None if promise.protected_cap is None else nats(promise.protected_cap),
+        "joint": None if promise.joint is None else _joint_facts(promise.joint),
         "each": [_facts_of(form, rule) for form, rule in zip(promise.forms, rules, strict=True)],
         "events": [_stretch(names, each) for each in stretches(promise)],
     }
@@ -64,6 +67,11 @@ def _facts_of(form: Form, rule: str) -> dict[str, Any]:
         "rule": rule,
         "all_reports": None if form.longitudinal is None else nats(form.longitudinal),
     }
+
+
+def _joint_facts(joint: Joint) -> dict[str, Any]:
+    radii = {} if joint.radii is None else {name: each.tolist() for name, each in joint.radii.items()}
+    return {"fields": list(joint.table.names), "known": joint.known, "failure": joint.failure, "radii": radii}
 
 
 def _stretch(names: Sequence[str], each: Stretch) -> dict[str, Any]:
@@ -100,12 +108,35 @@ def field_lines(facts: Mapping[str, Any]) -> Iterator[str]:
                     "coarsen": "reported by its group",
                 }[each["beyond"]]
             )
-        yield f"of {each['name']}: {_THROUGH.get(each['rule'], _SUMMED)}"
+        yield f"of {each['name']}: {_through(each['rule'], facts['joint'])}"
+    if facts["joint"] is not None:
+        yield _known(facts["joint"])
     if facts["protected_cap"] is not None:
         yield (
             f"about the protected field at most {in_nats(facts['protected_cap'])} are told in total {window}: its own "
             "budget, and the levels of all reports of the other fields"
         )
+
+
+def _through(rule: str, joint: Mapping[str, Any] | None) -> str:
+    if rule not in _THROUGH or joint is None:
+        return _SUMMED
+    worst = "" if joint["known"] == AS_IT_STANDS else "for the worst of all tables within its radii, "
+    return f"{_THROUGH[rule]}{worst}{_AT}"
+
+
+def _known(joint: Mapping[str, Any]) -> str:
+    """What is taken for true of the joint table."""
+    if joint["known"] == AS_IT_STANDS:
+        return "the joint table states no radii: it is taken as the truth itself, and totals hold if it is"
+    largest = max(radius for radii in joint["radii"].values() for radius in radii)
+    radii = f"given any value of a field, the law of the others is off by no more than a radius, {largest:.2g} at most"
+    if joint["known"] == STATED:
+        return f"totals hold if the joint table is right within the radii that it states: {radii}"
+    return (
+        f"totals hold for every joint table that the counts leave possible: {radii}; that fails with a chance of "
+        f"{joint['failure']:g} at most, if each person was counted once and nobody depends on others"
+    )
 
 
 def event_lines(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -99,7 +99,7 @@ def _plan_fields(settings: Settings, asked: Asked, outputs: Outputs, *, as_json:
     if settings.fields is None:
         raise impossible("the settings", "they protect no field", "name one at record.protect, or some under fields")
     joint = read_joint(settings)
-    found = outlooks(settings, None if joint is None else joint.table, asked.per_day)
+    found = outlooks(settings, joint, asked.per_day)
     if as_json:
         say_json({"ok": True, **field_figures(found, asked.per_day, settings.fields)})
     else:

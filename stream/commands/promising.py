@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from beliefs.correlation import joint_file
 from beliefs.correlation.account import SUMMED
 from stream.commands.amounts import in_nats
 from stream.commands.field_words import FIELDS_TITLE, field_lines
@@ -28,6 +29,14 @@ NOT_PROMISED: Final = "What is not promised"
 _RECOMPUTED: Final = (
     "what was really told is counted release by release and can be recomputed from the released topic alone"
 )
+
+_TABLE: Final = {
+    joint_file.EXACT: "that the joint table is right: what fields give away of one another is computed from it",
+    joint_file.STATED: "that the joint table is right within the radii that it states: what fields give away of one "
+    "another is the most under any table within them",
+    joint_file.COUNTED: "that the people who were counted for the joint table are like all others, and independent of "
+    "one another: what fields give away of one another is the most under any table that the counts leave possible",
+}
 
 _NEVER_PROMISED: Final = (
     "that an event happened, and when: every event has its released record, or a visible gap, at its own time",
@@ -162,7 +171,7 @@ def not_promised_lines(facts: Mapping[str, Any]) -> Iterator[str]:
         yield "who a user is: the released records bear the users' ids"
     yield from _NEVER_PROMISED
     if facts["fields"] is not None and any(each["rule"] != SUMMED for each in facts["fields"]["each"]):
-        yield "that the joint table is right: what fields give away of one another is computed from it"
+        yield _TABLE[facts["fields"]["joint"]["known"]]
     if facts["window_ms"] is not None or facts["window_events"] is not None:
         yield "that later windows tell nothing about earlier events: each budget bounds what its own releases add"
     if facts["record"]["protected"] is not None and facts["worst_under_any_model"] is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from beliefs.checks import Invalid
-from beliefs.correlation.joint_file import InvalidJoint, parse
+from beliefs.correlation.joint_file import EXACT, InvalidJoint, Radius, parse
 from beliefs.correlation.tables import JointTable
 from stream.errors import ConfigurationRefused, Problem
 from stream.fields.forms import form_of
@@ -22,10 +22,16 @@ Found = Callable[[tuple[str, ...], str, str, str], Problem]
 
 
 class Joint(NamedTuple):
-    """The table with its axes in the declared order of its fields, and the hash of the file."""
+    """The table with its axes in the declared order of its fields, the hash of the file, and how well the table is
+    `known`. Where it is not exact, `radii` say how far the laws of all other fields may be off, given each value of a
+    field; where they follow from counts they may be exceeded with the chance `failure`.
+    """
 
     table: JointTable
     digest: str
+    known: str = EXACT
+    radii: Radius | None = None
+    failure: float | None = None
 
 
 def digest_of(joint: Joint | None) -> str:
@@ -73,7 +79,9 @@ def undrawable(settings: Settings, found: Found) -> Iterator[Problem]:
 
 def joint_of(fields: FieldsSettings, data: bytes) -> Joint:
     """`Invalid` where the text is no table, or does not fit the fields."""
-    return Joint(fitting(fields, parse(data).table), hashlib.sha256(data).hexdigest())
+    model = parse(data)
+    table = fitting(fields, model.table)
+    return Joint(table, hashlib.sha256(data).hexdigest(), model.known, model.known_within, model.failure)
 
 
 def fitting(fields: FieldsSettings, table: JointTable) -> JointTable:

@@ -19,6 +19,7 @@ from beliefs.rounding import INFINITE, budget_units
 from mechanisms.local.top_k import DrawnTop, cells_of
 from stream.fields.forms import Form, form_of
 from stream.fields.gate import COARSE, EIGHTH, FULL, HALF, QUARTER, Gate, GateField
+from stream.fields.joint import Joint
 from stream.fields.turns import Turns
 from stream.records.fields import FieldForm
 from stream.settings.model import Settings
@@ -40,7 +41,7 @@ class FieldsPromise:
     protected_cap: int | None
     tag: int
     lasting_key: bytes = field(repr=False)
-    table: JointTable | None = field(repr=False, default=None)
+    joint: Joint | None = field(repr=False, default=None)
 
     @property
     def readers(self) -> tuple[FieldForm, ...]:
@@ -54,12 +55,11 @@ class FieldsPromise:
         """
         sizes = [form.alphabet.size for form in self.forms]
         found = {(place, place): np.eye(size) for place, size in enumerate(sizes)}
-        if self.table is not None:
-            at = {
-                name: place for place, form in enumerate(self.forms) for name in self.table.names if name == form.name
-            }
-            for target, source in itertools.permutations(self.table.names, 2):
-                law = self.table.reordered([target, source]).weights
+        if self.joint is not None:
+            table = self.joint.table
+            at = {name: place for place, form in enumerate(self.forms) for name in table.names if name == form.name}
+            for target, source in itertools.permutations(table.names, 2):
+                law = table.reordered([target, source]).weights
                 found[at[source], at[target]] = law / law.sum(axis=1, keepdims=True)
         return found
 
@@ -73,7 +73,7 @@ class FieldsPromise:
         return Turns(self.gate)
 
 
-def compile_fields(settings: Settings, table: JointTable | None, lasting_key: bytes) -> FieldsPromise | None:
+def compile_fields(settings: Settings, joint: Joint | None, lasting_key: bytes) -> FieldsPromise | None:
     """None where no field is declared. The table fits the fields (stream/fields/joint.py)."""
     fields = settings.fields
     if fields is None:
@@ -83,17 +83,24 @@ def compile_fields(settings: Settings, table: JointTable | None, lasting_key: by
     same_windows = settings.budget.length == fields.length and settings.budget.sliding is None
     spent = budget_units(settings.budget.nats) if same_windows else INFINITE
     budget = spent if settings.follows else None
-    totals = Totals([_account_of(form, table) for form in forms], None if table is None else table.weights, budget)
     return FieldsPromise(
         forms=forms,
-        totals=totals,
+        totals=_totals_of(forms, joint, budget),
         window=fields.length,
         budget=budget,
         protected_cap=None if math.isinf(fields.protected_cap) else budget_units(fields.protected_cap),
         tag=_tag_of(settings, forms),
         lasting_key=lasting_key,
-        table=table,
+        joint=joint,
     )
+
+
+def _totals_of(forms: Sequence[Form], joint: Joint | None, budget: int | None) -> Totals:
+    if joint is None:
+        return Totals([_account_of(form, None) for form in forms], budget=budget)
+    table, radii = joint.table, joint.radii
+    known = None if radii is None else [radii[name] for name in table.names]
+    return Totals([_account_of(form, table) for form in forms], table.weights, budget, known)
 
 
 def gated_of(form: Form) -> GateField:

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from beliefs.correlation.tables import JointTable
 from beliefs.rounding import nats
 from mechanisms.local.registry import REGISTRY, local
 from mechanisms.local.utility import noise_of
 from stream.fields.expected import stretches
 from stream.fields.gate import CHOICE_NAMES, COARSE, SIGNS, WITHHELD
+from stream.fields.joint import Joint
 from stream.fields.promise import FieldsPromise, compile_fields
 from stream.settings.fields import FieldSettings, FieldsSettings
 from stream.settings.model import Settings
@@ -53,9 +53,9 @@ class Outlook:
     fields: tuple[FieldOutlook, ...]
 
 
-def outlooks(settings: Settings, table: JointTable | None, per_day: int) -> list[Outlook]:
+def outlooks(settings: Settings, joint: Joint | None, per_day: int) -> list[Outlook]:
     """Factors at which a level would leave its limits, or be above its cap, are left out."""
-    return [_outlook(each, factor, table, per_day) for factor in FACTORS for each in _scaled(settings, factor)]
+    return [_outlook(each, factor, joint, per_day) for factor in FACTORS for each in _scaled(settings, factor)]
 
 
 def _scaled(settings: Settings, factor: Fraction) -> Iterator[Settings]:
@@ -70,8 +70,8 @@ def _scaled(settings: Settings, factor: Fraction) -> Iterator[Settings]:
         yield settings.model_copy(update={"fields": declared.model_copy(update={"each": each})})
 
 
-def _outlook(settings: Settings, factor: Fraction, table: JointTable | None, per_day: int) -> Outlook:
-    promise = compile_fields(settings, table, _NO_KEY)
+def _outlook(settings: Settings, factor: Fraction, joint: Joint | None, per_day: int) -> Outlook:
+    promise = compile_fields(settings, joint, _NO_KEY)
     if promise is None or settings.fields is None:
         raise ValueError("no field is declared")
     made, totals = _day(promise, per_day)

@@ -8,14 +8,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 from gate_worlds import Drawn, gate_of
+
+from beliefs.correlation.account import AccountField, Totals
+from beliefs.correlation.table_radii import counted_radii
+from beliefs.rounding import units_up
 
 TESTS = Path(__file__).parent.parent
 PLAIN_PROCESSOR = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3"}
 
 
 def digest() -> str:
-    """Of thirty turns of gates whose neighbours respond, do not, and are coarsened."""
+    """Of thirty turns of gates whose neighbours respond, do not, and are coarsened; and of totals with radii."""
     found = hashlib.sha256()
     for seed in range(4):
         fields = [
@@ -31,6 +36,19 @@ def digest() -> str:
             account = turn.account
             found.update(turn.choices.tobytes())
             found.update(repr((turn.account, turn.totals)).encode())
+    weights = np.random.default_rng(5).gamma(0.4, size=(3, 4, 2)) + 1e-6
+    known = [
+        counted_radii(people, 24 // len(people), 0.05, 3) for people in ([300, 41, 7], [9, 88, 250, 1], [200, 148])
+    ]
+    for classes in ((tuple(range(3)), tuple(range(4)), (0, 1)), (None, (0, 1, 1, 0), None)):
+        fields = [
+            AccountField(str(axis), axis, each, (0, 1, 1, 1)[: weights.shape[axis]])
+            for axis, each in enumerate(classes)
+        ]
+        totals = Totals(fields, weights, None, known)
+        for number in range(30):
+            told = [units_up(0.07 * number * (place + 1)) for place in range(3)]
+            found.update(repr(totals.of(tuple(units for each in told for units in (each, each // 3)))).encode())
     return found.hexdigest()
 
 

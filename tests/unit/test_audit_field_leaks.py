@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from account_worlds import apart, halves
 from field_reference import Other, enumerated
 
 from beliefs.correlation.bound import Matrix
@@ -29,14 +30,6 @@ class Case(NamedTuple):
         amounts = zip(self.amounts[::2], self.amounts[1::2], strict=True)
         sizes = zip(self.axes, self.weights.shape, amounts, strict=True)
         return [Other(*told, axis.cells, axis.groups or (0,) * size) for axis, size, told in sizes]
-
-
-def apart(size: int) -> tuple[int, ...]:
-    return tuple(range(size))
-
-
-def halves(size: int) -> tuple[int, ...]:
-    return tuple(2 * value // size for value in range(size))
 
 
 def random_case(seed: int, scale: float, zeros: bool, most: int) -> Case:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from audit_memory import Kept
 from field_audit_world import FieldRun, carried_out, settings_with
@@ -13,6 +14,7 @@ from field_people import AGE, APPS, BESIDE, COARSE, COARSEN, JOB, LOWER, RANK, S
 from field_reference import Reference
 from segment_world import run as segments
 
+from beliefs.correlation.joint_file import JointModel
 from beliefs.correlation.tables import JointTable
 from mechanisms.local.registry import REGISTRY
 
@@ -83,6 +85,43 @@ def test_it_agrees_on_every_mechanism(mechanism: str, kind: str) -> None:
     found = assert_audited(carried_out(settings, inputs(150)))
     assert found["app"]["reports"]["full"] > 0
     assert found["app"]["largest_total_nats"] <= cap
+
+
+KNOWN = {"sex": np.array([0.02, 0.05]), "job": np.array([0.1, 0.0, 0.03]), "rank": np.array([0.2, 0.01])}
+
+
+@pytest.mark.parametrize("kind", ["counted", "stated"])
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ([SEX, JOB], ("sex", "job")),
+        ([LOWER, SEX, RANK, AGE], ("job", "sex", "rank")),
+        ([COARSE, SEX.replace("cap: 3", "cap: 4.1"), RANK.replace("cap: 5", "cap: 20")], ("sex", "job", "rank")),
+        ([SEX.replace("grr", "oue"), JOB], ("job", "sex")),
+    ],
+    ids=["two", "lower", "three", "bits"],
+)
+def test_it_agrees_on_tables_that_are_known_roughly(fields: list[str], names: tuple[str, ...], kind: str) -> None:
+    """And both hold that a table which is taken as exact lets more be told."""
+    fractions = table(*names)
+    counted = JointTable(
+        fractions.names, fractions.labels, np.round(fractions.weights * 4000 / fractions.weights.sum())
+    )
+    roughly = (
+        JointModel(counted, failure=0.05)
+        if kind == "counted"
+        else JointModel(counted, radius={name: KNOWN[name] for name in names})
+    )
+    settings = settings_of(fields, counted, None)
+    finished = carried_out(settings, inputs(300), roughly)
+    assert_audited(finished)
+    exactly = carried_out(settings, inputs(300), JointModel(counted))
+    assert_audited(exactly)
+    signs = ["".join(one.signs(place) for place in range(len(one.released()))) for one in (finished, exactly)]
+    assert signs[0].count("0") < signs[1].count("0")
+    finished.joint, exactly.joint = exactly.joint, finished.joint
+    assert "field_needless" in finished.report().findings.codes()
+    assert "field_beyond_cap" in exactly.report().findings.codes()
 
 
 def test_it_agrees_on_forecasts_and_windows_beside_a_protected_field() -> None:

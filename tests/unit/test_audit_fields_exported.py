@@ -15,6 +15,7 @@ from page_server import served
 
 from stream.audit.field_exported import check_exported, exported_in
 from stream.audit.report import Report
+from stream.fields.joint import Joint
 from stream.fields.promise import compile_fields
 from stream.metrics import Meter
 from stream.metrics.families import exposition, registry_of
@@ -34,7 +35,7 @@ def page_of(finished: FieldRun, users: Callable[[int], bool] = lambda user: True
     """What a worker shows that has these users and has seen all events; the first counter is off by so many."""
     assert finished.joint is not None
     weights = finished.joint.table.reordered(["sex", "job"])  # type: ignore[attr-defined]
-    promise = compile_fields(finished.settings, weights, bytes(32))
+    promise = compile_fields(finished.settings, Joint(weights, ""), bytes(32))
     assert promise is not None
     counts = FieldCounts(promise, floor=1)
     latest = {one.key: one.value for one in finished.states() if one.key is not None and one.key[:1] == b"u"}

@@ -8,6 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from account_oracles import Columns, both, extreme_columns, leak_units, power, products, response_columns
+from account_worlds import apart, some_table, some_units
 
 from beliefs.checks import Invalid, InvariantBroken
 from beliefs.correlation.account import BOUNDED, EXACT, SUMMED, AccountField, Totals
@@ -18,24 +19,6 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT, units_up
 WITHIN = UNITS_PER_NAT / 10**9
 CLOSE = 4
 """Units by which an exact rule is above the truth on small tables."""
-
-
-def apart(size: int) -> tuple[int, ...]:
-    return tuple(range(size))
-
-
-def some_table(generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Even ones, lopsided ones and ones with zeros, but no value without weight."""
-    weights = generator.gamma(generator.choice([0.2, 1.0, 30.0]), size=shape) + 1e-9
-    if generator.random() < 0.4:
-        holes = np.where(generator.random(shape) < 0.3, 0.0, weights)
-        if all(np.moveaxis(holes, axis, 0).reshape(size, -1).any(axis=1).all() for axis, size in enumerate(shape)):
-            return holes
-    return weights
-
-
-def some_units(generator: np.random.Generator, *scales: float) -> int:
-    return units_up(float(generator.choice(scales) * generator.random()))
 
 
 def some_groups(generator: np.random.Generator, size: int) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ import pytest
 from calibration_help import LABELS, NAMES, people, table_of
 
 from beliefs.correlation.account import AccountField, Totals
+from beliefs.correlation.bound import Matrix
+from beliefs.correlation.joint_file import JointModel
 from beliefs.correlation.outputs import response_leak
-from beliefs.correlation.tables import conditional_of
+from beliefs.correlation.tables import JointTable, conditional_of
 from beliefs.rounding import budget_units, units_up
 from mechanisms.local.registry import drawn, local
 from mechanisms.local.utility import noise_of
@@ -27,8 +30,12 @@ def nobody(_doing: str, _done: int, _of: int) -> None:
     return None
 
 
+def exactly(weights: Matrix, labels: tuple[tuple[str, ...], ...] = LABELS) -> JointModel:
+    return JointModel(JointTable(NAMES, labels, weights))
+
+
 def a_sample(added: float = 0.5) -> Sample:
-    return Sample(Path("joint.json"), NAMES, LABELS, table_of(people()).weights + added)
+    return Sample(Path("joint.json"), NAMES, LABELS, JointModel(table_of(people()).smoothed(added)))
 
 
 def asked(caps: tuple[float, ...], reports: int = 20, fixed: Mapping[str, str] | None = None) -> Asked:
@@ -72,7 +79,7 @@ def test_a_field_of_its_own_may_spend_its_whole_cap() -> None:
     weights = a_sample().weights
     assert weights is not None
     alone = weights.sum(axis=2)[:, :, None] * np.array([1.0, 2.0])
-    choice = Chooser(Sample(Path("j"), NAMES, LABELS, alone), asked((2.0, 2.0, 5.0), 10), nobody).choose()
+    choice = Chooser(Sample(Path("j"), NAMES, LABELS, exactly(alone)), asked((2.0, 2.0, 5.0), 10), nobody).choose()
     assert choice.unequal[2].epsilon == pytest.approx(0.5, abs=1e-5)
     assert choice.unequal[0].epsilon < 0.2
     assert choice.equal[2].epsilon == choice.equal[0].epsilon
@@ -97,6 +104,23 @@ def test_the_mechanisms_chosen_leave_less_noise_than_all_of_one_kind() -> None:
         assert choice.tried >= 5
 
 
+def test_caps_are_kept_for_every_table_within_the_radii() -> None:
+    """In the stream's own sums of just that table, at lower budgets than those that its weights alone allow."""
+    caps, known = (4.0, 4.0, 4.0), {name: np.full(len(each), 0.03) for name, each in zip(NAMES, LABELS, strict=True)}
+    roughly = replace(a_sample(), model=JointModel(table_of(people()).smoothed(), radius=known))
+    choice, exact = Chooser(roughly, asked(caps), nobody).choose(), chosen(caps)
+    assert all(one.epsilon < other.epsilon for one, other in zip(choice.equal, exact.equal, strict=True))
+    fields = [
+        AccountField(name, place, tuple(range(len(LABELS[place]))) if choice.mechanisms[place] == "grr" else None)
+        for place, name in enumerate(NAMES)
+    ]
+    totals = Totals(fields, roughly.weights, radii=list(known.values()))
+    for budgets in (choice.equal, choice.unequal):
+        told = totals.of(tuple(units for budget in budgets for units in (units_up(budget.level) * 20, 0)))
+        assert all(total <= budget_units(cap) for total, cap in zip(told, caps, strict=True))
+        assert [units_up(budget.total) for budget in budgets] == list(told)
+
+
 def test_records_alone_are_bounded() -> None:
     rows = people(500)
     coded = np.array([[LABELS[place].index(label) for place, label in enumerate(row)] for row in rows])
@@ -104,7 +128,7 @@ def test_records_alone_are_bounded() -> None:
     choice = Chooser(sample, asked((3.0, 3.0, 3.0)), nobody).choose()
     assert choice.rules == ("bounded",) * 3
     assert not choice.searched
-    table = Sample(Path("joint.json"), NAMES, LABELS, table_of(rows).weights)
+    table = Sample(Path("joint.json"), NAMES, LABELS, JointModel(table_of(rows)))
     bounded = Chooser(table, asked((3.0, 3.0, 3.0), 20, dict.fromkeys(NAMES, "oue")), nobody).choose()
     assert choice.equal[0].epsilon == pytest.approx(bounded.equal[0].epsilon, rel=1e-5)
 
@@ -114,7 +138,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         chosen((1e-5, 1.0, 1.0), 100)
     weights = table_of(people()).weights
     weights[:, 1, :] = 0.0
-    chooser = Chooser(Sample(Path("j"), NAMES, LABELS, weights), asked((1.0, 1.0, 1.0)), nobody)
+    chooser = Chooser(Sample(Path("j"), NAMES, LABELS, exactly(weights)), asked((1.0, 1.0, 1.0)), nobody)
     with pytest.raises(CannotPlan, match="holds no weight for value 1"):
         chooser.choose()
 
@@ -146,7 +170,7 @@ def test_the_first_benchmark_puts_each_estimate_where_it_belongs() -> None:
     halves = np.array([[4.0, 4.0, 1.0, 1.0], [1.0, 1.0, 4.0, 4.0]])[:, :, None] * np.array([1.0, 3.0, 1.0])
     halves[0, 0, 0] += 2.0
     labels = (("a", "b"), ("p", "q", "r", "s"), ("x", "y", "z"))
-    sample = Sample(Path("halves.json"), NAMES, labels, halves)
+    sample = Sample(Path("halves.json"), NAMES, labels, exactly(halves, labels))
     asked_for = asked((4.0,) * 3, 20, dict.fromkeys(NAMES, "oue"))
     beside = published(sample, asked_for, Chooser(sample, asked_for, nobody).choose(), 1.0, nobody)
     regions = {each.name.split(":")[0]: (each.sound, each.scores.region) for each in beside.estimates}

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from calibration_help import LABELS, NAMES, joint_file, many_values, people, records_file, table_of
 
+from beliefs.correlation.joint_file import JointModel, parse, serialise
+from beliefs.correlation.table_radii import counted_radii
+from beliefs.correlation.tables import JointTable, given
 from stream.calibration.source import Sample, read_sample
 from stream.errors import CannotFit, CannotPlan
 
@@ -53,6 +56,53 @@ def test_some_fields_and_more_weight(tmp_path: Path) -> None:
     other = sample_of(joint_file(tmp_path, table_of(rows)), "income", "work", added=0.5)
     assert other.weights is not None
     assert other.weights[:, 0].tolist() == some.weights[:, 0].tolist()
+
+
+def test_counts_stay_counts_and_tables_say_how_well_they_are_known(tmp_path: Path) -> None:
+    """A table that was counted is no truth: neither from records, nor with fewer fields, nor with weight added."""
+    rows = people()
+    counted = sample_of(records_file(tmp_path, rows), *NAMES)
+    file = tmp_path / "counted.json"
+    file.write_bytes(serialise(JointModel(table_of(rows), failure=0.02)))
+    assert counted.model is not None
+    assert (counted.model.known, counted.model.failure) == ("counted", 0.05)
+    some = sample_of(file, "income", "work")
+    assert some.model is not None
+    assert (some.model.known, some.model.failure) == ("counted", 0.02)
+    assert some.model.people("income") == [table_of(rows).weights[:, :, at].sum() for at in range(2)]
+    assert some.radii is not None
+    assert some.radii[0].tolist() == counted_radii(some.model.people("income"), 3, 0.02, 2).tolist()
+    assert parse(serialise(some.model)).known_within is not None
+    more = sample_of(file, "income", "work", added=100.0)
+    assert more.model is not None
+    assert more.radii is not None
+    assert more.model.known == "stated"
+    for axis in range(2):
+        before, after = (given(each.table.weights, axis) for each in (some.model, more.model))
+        moved = np.abs(before - after).sum(axis=1) / 2
+        assert (moved > 0.01).any()
+        assert more.radii[axis].tolist() == pytest.approx((some.radii[axis] + moved).tolist())
+        assert (more.radii[axis] >= some.radii[axis] + moved).all()
+    stated = tmp_path / "stated.json"
+    radius = {name: np.linspace(0.0, 0.3, len(each)) for name, each in zip(NAMES, LABELS, strict=True)}
+    stated.write_bytes(serialise(JointModel(table_of(rows), radius=radius)))
+    fewer = sample_of(stated, "income", "school").radii
+    assert fewer is not None
+    assert [each.tolist() for each in fewer] == [radius["income"].tolist(), radius["school"].tolist()]
+    for of_all in (file, stated):
+        assert read_sample(of_all, (), None, 0.0, everybody=True).radii is None
+    assert sample_of(joint_file(tmp_path, table_of(rows)), added=1.0).radii is None
+
+
+def test_a_value_that_nobody_was_counted_with_may_have_any_law_with_weight_added(tmp_path: Path) -> None:
+    file = tmp_path / "counted.json"
+    weights = np.array([[40.0, 2.0], [30.0, 9.0], [0.0, 0.0]])
+    table = JointTable(("a", "b"), (("x", "y", "z"), ("p", "q")), weights)
+    file.write_bytes(serialise(JointModel(table, failure=0.05)))
+    radii = sample_of(file, added=1.0).radii
+    assert radii is not None
+    assert radii[0][2] == 1.0
+    assert radii[0][0] < 1.0
 
 
 def test_more_combinations_than_a_table_may_have(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_the_lines_are_settings_that_keep_the_totals_shown(joint: Path) -> None:
     figures = found(joint, "--cap", 4, "--reports", 12)
     settings = parse_settings(f"{HEAD}{LOCAL}{figures['settings']}\n".encode(), joint.parent / "c.yaml")
     assert settings.fields is not None
-    promise = compile_fields(settings, joint_of(settings.fields, joint.read_bytes()).table, RING)
+    promise = compile_fields(settings, joint_of(settings.fields, joint.read_bytes()), RING)
     assert promise is not None
     account, totals = promise.gate.totals.nothing, [0.0]
     for _ in range(12):
@@ -107,6 +107,23 @@ def test_records_are_counted_and_their_table_written(tmp_path: Path) -> None:
     assert "it is there already" in refused.stderr
     unwritten = run("calibrate", *given)
     assert 'joint: "joint.json"  # which --write-table joint.json writes' in unwritten.stdout
+
+
+def test_counts_leave_room_for_chance_unless_everybody_was_counted(tmp_path: Path) -> None:
+    file, out = records_file(tmp_path, people()), tmp_path / "whole.json"
+    named = [word for name in NAMES for word in ("--field", name)]
+    sample, whole = (found(file, *named, "--cap", 4, *more) for more in ((), ("--everybody", "--write-table", out)))
+    assert (sample["known"], whole["known"]) == ("counted", "exact")
+    assert 0.0 < max(max(each) for each in sample["radii"]) < 0.3
+    assert whole["radii"] is None
+    for one, other in zip(sample["fields"], whole["fields"], strict=True):
+        assert one["equal"]["epsilon"] < other["equal"]["epsilon"]
+        assert one["equal"]["total"] <= one["cap"]
+    assert parse(out.read_bytes()).known == "exact"
+    told = run("calibrate", file, *named, "--cap", 4).stdout
+    assert "known within radii" in told
+    assert "worst of all tables within" in told
+    assert "radii" not in run("calibrate", out, "--cap", 4).stdout
 
 
 def test_combinations_that_never_occur_are_pointed_out(tmp_path: Path) -> None:

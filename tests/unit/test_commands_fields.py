@@ -76,6 +76,34 @@ def test_explain_says_what_is_promised_of_each_field_and_what_becomes_of_events(
     assert all(one["last"] + 1 == two["first"] for one, two in zip(facts["events"], facts["events"][1:], strict=False))
 
 
+@pytest.mark.parametrize(
+    ("known", "said", "assumed", "never"),
+    [
+        ({}, "taken as the truth itself", "joint table is right: what", "worst of all tables"),
+        ({"radius": 0.0}, "taken as the truth itself", "joint table is right: what", "worst of all tables"),
+        ({"radius": 0.01}, "a radius, 0.01 at most", "right within the radii that it states", "chance of"),
+        ({"failure": 0.01}, "with a chance of 0.01 at most", "people who were counted", "truth itself"),
+    ],
+)
+def test_explain_says_what_is_taken_for_true_of_the_table(
+    alone: Path, known: dict[str, float], said: str, assumed: str, never: str
+) -> None:
+    exact = json.loads(run("explain", alone / "c.yaml", "--json").stdout)["fields"]
+    document = json.loads((alone / "joint.json").read_text(encoding="utf-8"))
+    if "failure" in known:
+        document["counts"] = [[500 * int(cell) for cell in row] for row in document.pop("weights")]
+    (alone / "joint.json").write_text(json.dumps({**document, **known}), encoding="utf-8")
+    text = " ".join(run("explain", alone / "c.yaml").stdout.split())
+    assert said in text
+    assert assumed in text
+    assert never not in text
+    facts = json.loads(run("explain", alone / "c.yaml", "--json").stdout)["fields"]
+    rough = any(known.values())
+    assert (facts["joint"]["known"] != "exact") == rough
+    assert (facts["events"] != exact["events"]) == rough
+    assert facts["events"][-1]["first"] <= exact["events"][-1]["first"]
+
+
 def test_explain_speaks_of_both_kinds_where_both_are(beside: Path) -> None:
     told = run("explain", beside / "c.yaml", "--events-per-day", 5)
     assert told.exit_code == EXIT_DONE
