@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mechanisms.contract import Integers
+from mechanisms.contract import Floats, Integers
 from mechanisms.local.inverted import part_of
 from stream.audit.records import Record
 from stream.estimation.asked import Task, middles_of
 from stream.estimation.counted import FieldCount, PairCount
 from stream.estimation.event_time import EventTime
+from stream.estimation.listening import NOWHERE
 from stream.estimation.reading import AGAIN, LATE, Block, ReleaseReader, Told
 from stream.estimation.seen import Seen
-from stream.estimation.sequence import SequencePartition, SequenceSums
+from stream.estimation.sequence import SequencePartition
+from stream.estimation.sums import SequenceSums
 from stream.fields.gate import COARSE
-
-_NONE = -1
 
 
 class Span(NamedTuple):
@@ -46,9 +46,7 @@ class Window:
         self.pairs = [PairCount(forms[one], forms[other]) for one, other in self.task.asked.joint]
         self.sequence: SequenceSums | None = None
         if self.task.publics:
-            middles = middles_of(self.task.alphabet)
-            coefficients = np.array(middles[""]) if "" in middles else None
-            self.sequence = SequenceSums(self.task.publics[0].symbols, coefficients)
+            self.sequence = SequenceSums(self.task.publics[0].symbols, coefficients_of_followed(self.task))
         self._users: set[bytes] = set()
 
     @property
@@ -106,6 +104,12 @@ def _take_pairs(
                 pair.add((one, other), parts, [keys[place] for place in both[ours].tolist()])
 
 
+def coefficients_of_followed(task: Task) -> Floats | None:
+    """The numbers of its values, where they are one number each."""
+    middles = middles_of(task.alphabet)
+    return np.array(middles[""]) if "" in middles else None
+
+
 @dataclass
 class Gathering:
     """Takes blocks of any partition, in each partition's order."""
@@ -120,22 +124,21 @@ class Gathering:
 
     def take(self, partition: int, records: Sequence[Record]) -> None:
         block = self.reader.read(records)
-        places = np.full(len(records), _NONE, dtype=np.int64)
+        places = np.full(len(records), NOWHERE, dtype=np.int64)
         usable = np.flatnonzero(block.usable)
         found = self.time.places(partition, block.times[usable])
         self.reader.counts[LATE] += int((found < 0).sum())
         usable, found = usable[found >= 0], found[found >= 0]
-        touched: list[Window] = []
         for place in np.unique(found).tolist():
             window = self._window(int(place))
             which = usable[found == place]
             fresh = window.seen.first(block.ids[which])
             self.reader.counts[AGAIN] += int((~fresh).sum())
             window.take(block, which[fresh])
-            places[which[fresh]] = len(touched)
-            touched.append(window)
+            places[which[fresh]] = place
         if self.task.publics:
-            self._sequence(partition).take(records, places, [one.sequence for one in touched if one.sequence])
+            sums = {place: window.sequence for place, window in self.windows.items() if window.sequence is not None}
+            self.reader.counts[LATE] += self._sequence(partition).take(records, places, sums)
 
     def over(self) -> Iterator[Window]:
         """Windows that are over, in their order; each is told once."""
@@ -156,6 +159,8 @@ class Gathering:
 
     def _sequence(self, partition: int) -> SequencePartition:
         if partition not in self._partitions:
-            transitions = self.task.asked.transitions
-            self._partitions[partition] = SequencePartition(self.task.publics, partition, transitions=transitions)
+            task, transitions = self.task, self.task.asked.transitions
+            coefficients = coefficients_of_followed(task)
+            part = SequencePartition(task.publics, coefficients, partition, transitions=transitions)
+            self._partitions[partition] = part
         return self._partitions[partition]

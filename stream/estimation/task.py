@@ -14,7 +14,6 @@ from stream.audit.public import Public
 from stream.audit.task import policy_of, public_of, segments_of
 from stream.errors import CannotEstimate
 from stream.estimation.asked import Asked, Task
-from stream.estimation.sequence import VALUES_MOST
 from stream.fields.forms import Form, form_of
 from stream.fields.gate import FULL
 from stream.settings.model import Settings
@@ -26,7 +25,7 @@ def task_of(settings: Settings, models: Sequence[Model], asked: Asked) -> Task:
     """
     forms = () if settings.fields is None else tuple(form_of(name, each) for name, each in settings.fields.each.items())
     _require_pairs(asked, forms)
-    followed, publics = _is_followed(settings, models, forms), _publics(settings, models)
+    followed, publics = _is_followed(settings), _publics(settings, models)
     policy = policy_of(settings, models, _joint_digest(settings)).encode()
     return Task(
         pipeline=settings.pipeline.name,
@@ -53,21 +52,15 @@ def _publics(settings: Settings, models: Sequence[Model]) -> tuple[Public, ...]:
     return (public_of(alone, models[0]),) if segments is None else segments.publics
 
 
-def _is_followed(settings: Settings, models: Sequence[Model], forms: Sequence[Form]) -> bool:
+def _is_followed(settings: Settings) -> bool:
     """Whether there is a field whose values follow one another, and whose releases are read, too."""
     if not settings.follows:
         return False
-    why, fix = "", "wait for a pipeline with single releases under a model file; `sottovoce fit` learns from data"
-    if settings.window is not None:
-        why = "values are released in windows, so a release has no channel of its own"
-    elif settings.model.learn is not None:
+    if settings.model.learn is not None:
         why = "its model changes while it runs"
         fix = "`sottovoce learnt` shows what the pipeline has learnt of its users from the same releases"
-    elif models[0].alphabet.size > VALUES_MOST and not forms:
-        why = f"there are more than {VALUES_MOST} values, and each release would take too long"
-    if why:
         raise CannotEstimate("Nothing can be estimated from these releases.", settings.kafka.released_topic, why, fix)
-    return models[0].alphabet.size <= VALUES_MOST
+    return True
 
 
 def _joint_digest(settings: Settings) -> str:

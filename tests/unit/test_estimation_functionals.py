@@ -16,7 +16,8 @@ from stream.audit.book import FORECAST as FORECAST_OUTCOME
 from stream.audit.book import RELEASE, new_book, new_desk, new_verdicts
 from stream.audit.public import Public
 from stream.audit.task import public_of
-from stream.estimation.functionals import AGAIN, ASTRAY, FORECAST, TOLD, Heard, hear, new_heard, new_workplace
+from stream.estimation.functionals import AGAIN, ASTRAY, FORECAST, TOLD, Heard, hear, new_heard
+from stream.estimation.inverse import new_workplace
 
 BELIEFS = {
     "even": [0.25, 0.25, 0.25, 0.25],
