@@ -38,6 +38,8 @@ class Task:
     floor: int
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The names of the groups of fields that may be coarsened."""
+    learns: bool = False
+    """Whether its model is learnt while it runs, so that records bear the model of their epoch."""
     asked: Asked = field(default_factory=Asked)
 
     @property

@@ -13,6 +13,7 @@ from mechanisms.local.inverted import part_of
 from stream.audit.records import Record
 from stream.estimation.asked import Task, middles_of
 from stream.estimation.counted import FieldCount, PairCount
+from stream.estimation.epochs import EpochPart, Epochs
 from stream.estimation.event_time import EventTime
 from stream.estimation.listening import NOWHERE
 from stream.estimation.reading import AGAIN, LATE, Block, ReleaseReader, Told
@@ -120,10 +121,11 @@ class Gathering:
     def __post_init__(self) -> None:
         self.reader = ReleaseReader(self.task)
         self.time = EventTime(self.task.asked.window, self.task.asked.late)
-        self._partitions: dict[int, SequencePartition] = {}
+        self.epochs = Epochs(self.task.publics[0]) if self.task.learns else None
+        self._partitions: dict[int, SequencePartition | EpochPart] = {}
 
     def take(self, partition: int, records: Sequence[Record]) -> None:
-        block = self.reader.read(records)
+        block = self.reader.read(records, lambda name: self._is_known(partition, name))
         places = np.full(len(records), NOWHERE, dtype=np.int64)
         usable = np.flatnonzero(block.usable)
         found = self.time.places(partition, block.times[usable])
@@ -139,6 +141,11 @@ class Gathering:
         if self.task.publics:
             sums = {place: window.sequence for place, window in self.windows.items() if window.sequence is not None}
             self.reader.counts[LATE] += self._sequence(partition).take(records, places, sums)
+
+    def add_epoch(self, partition: int, record: bytes) -> None:
+        """What a partition has learnt, as the belief topic holds it; of no use where nothing is learnt."""
+        if self.epochs is not None:
+            self.epochs.add(partition, record)
 
     def over(self) -> Iterator[Window]:
         """Windows that are over, in their order; each is told once."""
@@ -157,10 +164,19 @@ class Gathering:
             self.windows[place] = Window(self.task, place)
         return self.windows[place]
 
-    def _sequence(self, partition: int) -> SequencePartition:
+    def _is_known(self, partition: int, model: bytes) -> bool:
+        if self.epochs is not None:
+            return self.epochs.public(partition, model) is not None
+        return model in self.task.models
+
+    def _sequence(self, partition: int) -> SequencePartition | EpochPart:
         if partition not in self._partitions:
             task, transitions = self.task, self.task.asked.transitions
             coefficients = coefficients_of_followed(task)
-            part = SequencePartition(task.publics, coefficients, partition, transitions=transitions)
-            self._partitions[partition] = part
+            if self.epochs is not None:
+                learning = EpochPart(self.epochs, partition, coefficients, transitions=transitions)
+                self._partitions[partition] = learning
+            else:
+                part = SequencePartition(task.publics, coefficients, partition, transitions=transitions)
+                self._partitions[partition] = part
         return self._partitions[partition]

@@ -49,6 +49,15 @@ class Listener:
         self._work = new_workplace(public.symbols)
         self.book = new_book(0, public.states, public.listed, public.rules.sliding)
 
+    def enter(self, public: Public) -> None:
+        """From now on this holds: another model of the same values."""
+        self._public = public
+
+    @property
+    def settle(self) -> int:
+        """After how many predictions a belief of unknown beginning counts as known."""
+        return self._public.rules.settle
+
     @property
     def waiting(self) -> Integers:
         """The places of the events that are held back."""

@@ -28,31 +28,32 @@ _BLOCK_NUMBERS: Final = 1 << 21
 Windows = Mapping[int, SequenceSums]
 
 
-class _Part:
-    """The users of one model in one partition."""
+class Part:
+    """The users of one model in one partition; `first` numbers them from there."""
 
-    def __init__(self, public: Public, coefficients: Floats | None, transitions: bool) -> None:
-        self._reader, self._transitions = Reader(public.form), transitions
+    def __init__(self, public: Public, coefficients: Floats | None, first: int, *, transitions: bool) -> None:
+        self._reader, self._transitions, self._first = Reader(public.form), transitions, first
         self._listener = listener_to(public, coefficients)
         self._rows = max(1, _BLOCK_NUMBERS // public.symbols)
         self._groups: Integers = np.zeros(0, dtype=np.int64)
         by_pairs = transitions and public.windows is None and public.symbols <= PAIRS_MOST
         self._latest = Latest(public.symbols) if by_pairs else None
 
-    def take(self, records: Sequence[Record], places: Integers, windows: Windows, first: int) -> int:
-        """`places` says in which of the windows a record counts; `first` numbers the users from there. Answers how many
-        could be heard only when their window was no longer there.
+    def take(self, records: Sequence[Record], places: Integers, windows: Windows) -> int:
+        """`places` says in which of the windows a record counts. Answers how many could be heard only when their window
+        was no longer there.
         """
         late = 0
         for start in range(0, len(records), self._rows):
             stop = start + self._rows
-            late += self._take(records[start:stop], places[start:stop], windows, first)
+            late += self._take(records[start:stop], places[start:stop], windows)
         return late
 
-    def _take(self, records: Sequence[Record], places: Integers, windows: Windows, first: int) -> int:
+    def _take(self, records: Sequence[Record], places: Integers, windows: Windows) -> int:
         parsed = self._reader.read(records)
         self._make_room()
         fine = np.flatnonzero(parsed.form & (UNUSABLE | OTHER_POLICY | OTHER_MODEL) == 0)
+        self._before(parsed.user[fine])
         _count_waiting(windows, self._listener.waiting, -1)
         found = self._listener.take(rows_of(parsed, fine), places[fine])
         _count_waiting(windows, self._listener.waiting, 1)
@@ -63,10 +64,13 @@ class _Part:
             which = np.flatnonzero(found.places == number)
             window.add(found, which, groups)
             if self._transitions:
-                window.keep(found, which, found.events[:, USER] + first, groups)
+                window.keep(found, which, found.events[:, USER] + self._first, groups)
         if self._latest is not None and sums:
             self._add_pairs(self._latest, found, groups, there, sums)
         return int(((found.places != NOWHERE) & ~np.isin(found.places, there)).sum())
+
+    def _before(self, users: Integers) -> None:
+        """These users have releases in the block that is heard next."""
 
     def _add_pairs(
         self, latest: Latest, found: Listened, groups: Integers, there: Integers, sums: Sequence[SequenceSums]
@@ -107,22 +111,25 @@ class SequencePartition:
     def __init__(
         self, publics: Sequence[Public], coefficients: Floats | None, number: int, *, transitions: bool
     ) -> None:
-        self._parts = [_Part(public, coefficients, transitions) for public in publics]
+        firsts = [(number << 32) + (place << 48) for place in range(len(publics))]
+        self._parts = [
+            Part(public, coefficients, first, transitions=transitions)
+            for public, first in zip(publics, firsts, strict=True)
+        ]
         self._numbers: Mapping[bytes, int] = {public.form.model: place for place, public in enumerate(publics)}
         self._owners: dict[bytes, int] = {}
-        self._first = number << 32
 
     def take(self, records: Sequence[Record], places: Integers, windows: Windows) -> int:
         """All records of a block in their order, those that count nowhere, too: beliefs go by every one of them."""
         if len(self._parts) == 1:
-            return self._parts[0].take(records, places, windows, self._first)
+            return self._parts[0].take(records, places, windows)
         owners = np.array([self._owner(record) for record in records], dtype=np.int64)
         late = 0
         for number, part in enumerate(self._parts):
             which = np.flatnonzero(owners == number)
             if which.shape[0]:
                 own = [records[at] for at in which.tolist()]
-                late += part.take(own, places[which], windows, self._first + (number << 48))
+                late += part.take(own, places[which], windows)
         return late
 
     def _owner(self, record: Record) -> int:

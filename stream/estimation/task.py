@@ -25,7 +25,7 @@ def task_of(settings: Settings, models: Sequence[Model], asked: Asked) -> Task:
     """
     forms = () if settings.fields is None else tuple(form_of(name, each) for name, each in settings.fields.each.items())
     _require_pairs(asked, forms)
-    followed, publics = _is_followed(settings), _publics(settings, models)
+    publics = _publics(settings, models)
     policy = policy_of(settings, models, _joint_digest(settings)).encode()
     return Task(
         pipeline=settings.pipeline.name,
@@ -33,9 +33,12 @@ def task_of(settings: Settings, models: Sequence[Model], asked: Asked) -> Task:
         policy=policy,
         models=frozenset(public.form.model for public in publics),
         forms=forms,
-        publics=tuple(replace(one, form=replace(one.form, policy=policy)) for one in publics) if followed else (),
+        publics=tuple(replace(one, form=replace(one.form, policy=policy)) for one in publics)
+        if settings.follows
+        else (),
         floor=settings.metrics.small_count_floor,
         groups=_groups(settings),
+        learns=settings.follows and settings.model.learn is not None,
         asked=asked,
     )
 
@@ -50,17 +53,6 @@ def _publics(settings: Settings, models: Sequence[Model]) -> tuple[Public, ...]:
     alone = settings.model_copy(update={"fields": None})
     segments = segments_of(alone, models)
     return (public_of(alone, models[0]),) if segments is None else segments.publics
-
-
-def _is_followed(settings: Settings) -> bool:
-    """Whether there is a field whose values follow one another, and whose releases are read, too."""
-    if not settings.follows:
-        return False
-    if settings.model.learn is not None:
-        why = "its model changes while it runs"
-        fix = "`sottovoce learnt` shows what the pipeline has learnt of its users from the same releases"
-        raise CannotEstimate("Nothing can be estimated from these releases.", settings.kafka.released_topic, why, fix)
-    return True
 
 
 def _joint_digest(settings: Settings) -> str:
