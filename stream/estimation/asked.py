@@ -48,6 +48,16 @@ class Task:
         return str(self.publics[0].form.protected)
 
     @property
+    def crossed(self) -> tuple[tuple[Form, bool], ...]:
+        """The fields whose joint tables with that one are asked for, and whether they are named before it."""
+        forms, followed = {form.name: form for form in self.forms}, self.followed if self.publics else None
+        return tuple(
+            (forms[one if other == followed else other], other == followed)
+            for one, other in self.asked.joint
+            if followed in (one, other)
+        )
+
+    @property
     def alphabet(self) -> Alphabet:
         """Of that field."""
         return self.publics[0].form.alphabet

@@ -23,6 +23,7 @@ from stream.audit.epoch_records import Epoch, epoch_of
 from stream.audit.epochs import adopt, public_in
 from stream.audit.public import Public
 from stream.audit.records import Record
+from stream.estimation.crossed import Beside
 from stream.estimation.sequence import Part, Windows
 from stream.learning.record import DRIFT, START, epoch_number, model_of_epoch
 
@@ -79,14 +80,14 @@ class EpochPart(Part):
         self._epochs, self._number, self._tag = epochs, number, _NO_EPOCH
         self._last: Integers = np.zeros(0, dtype=np.int64)
 
-    def take(self, records: Sequence[Record], places: Integers, windows: Windows) -> int:
+    def take(self, records: Sequence[Record], places: Integers, windows: Windows, beside: Beside | None = None) -> int:
         """Records under a model that is not known are passed over, and so are their users' from then on."""
         late = 0
         for name, which in _by_model(records):
             public = self._epochs.public(self._number, name)
             if public is not None:
                 self._enter(public)
-                late += super().take(records[which], places[which], windows)
+                late += super().take(records[which], places[which], windows, beside)
         return late
 
     def _enter(self, public: Public) -> None:

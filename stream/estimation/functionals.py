@@ -19,6 +19,7 @@ from stream.audit.book import (
     LOST,
     LOST_BEFORE,
     NOT_FOLLOWED,
+    OPTIMAL,
     OUT_OF_ORDER,
     OUTCOME,
     RELEASE,
@@ -33,6 +34,7 @@ from stream.audit.follow import follow
 from stream.audit.judge import write_column
 from stream.audit.law import Law
 from stream.estimation.inverse import Workplace, fits, read_off, shared_by_rows, take_in
+from stream.estimation.inverse_optimal import invert_optimal
 
 TOLD, FORECAST, AGAIN, ASTRAY = range(4)
 """What an event is: a release that can be followed; one that tells nothing; one that was read before; all others."""
@@ -86,17 +88,19 @@ def hear(
 @kernel
 def _hear_one(rules: Rules, desk: Desk, work: Workplace, symbol: int, i: int, heard: Heard) -> None:
     released, outputs = desk.channel.units[PLACE, symbol], desk.channel.size[0]
-    apart = shared_by_rows(rules.mechanism, desk.channel, work.common)
+    apart, inverted = shared_by_rows(rules.mechanism, desk.channel, work.common), False
+    if rules.mechanism == OPTIMAL:
+        inverted = invert_optimal(desk.channel, symbol, heard.functional[i], heard.known[i])
     if apart > 0.0:
         for v in range(heard.known.shape[1]):
             heard.known[i, v] = 1
             heard.functional[i, v] = ((1.0 if v == symbol else 0.0) - work.common[v]) / apart
-    elif fits(outputs, work):
+    elif not inverted and fits(outputs, work):
         for y in range(outputs):
             write_column(rules.mechanism, y, desk)
             write_to_basis(desk.channel.units[COLUMN], y, work)
         read_off(work, outputs, released, heard.functional[i], heard.known[i])
-    else:
+    elif not inverted:
         heard.large[i] = 1
     write_column(rules.mechanism, released, desk)
     total = 0.0

@@ -13,6 +13,7 @@ from mechanisms.local.inverted import part_of
 from stream.audit.records import Record
 from stream.estimation.asked import Task, middles_of
 from stream.estimation.counted import FieldCount, PairCount
+from stream.estimation.crossed import Beside, CrossCount
 from stream.estimation.epochs import EpochPart, Epochs
 from stream.estimation.event_time import EventTime
 from stream.estimation.listening import NOWHERE
@@ -44,10 +45,13 @@ class Window:
         floor, forms = self.task.floor, {form.name: form for form in self.task.forms}
         self.seen = Seen()
         self.fields = [FieldCount(form, floor) for form in self.task.forms]
-        self.pairs = [PairCount(forms[one], forms[other]) for one, other in self.task.asked.joint]
+        local = [(one, other) for one, other in self.task.asked.joint if one in forms and other in forms]
+        self.pairs = [PairCount(forms[one], forms[other]) for one, other in local]
         self.sequence: SequenceSums | None = None
         if self.task.publics:
-            self.sequence = SequenceSums(self.task.publics[0].symbols, coefficients_of_followed(self.task))
+            symbols, coefficients = self.task.publics[0].symbols, coefficients_of_followed(self.task)
+            crosses = [CrossCount(form, symbols, turned) for form, turned in self.task.crossed]
+            self.sequence = SequenceSums(symbols, coefficients, crosses=crosses)
         self._users: set[bytes] = set()
 
     @property
@@ -140,7 +144,8 @@ class Gathering:
             places[which[fresh]] = place
         if self.task.publics:
             sums = {place: window.sequence for place, window in self.windows.items() if window.sequence is not None}
-            self.reader.counts[LATE] += self._sequence(partition).take(records, places, sums)
+            beside = self._beside(block)
+            self.reader.counts[LATE] += self._sequence(partition).take(records, places, sums, beside)
 
     def add_epoch(self, partition: int, record: bytes) -> None:
         """What a partition has learnt, as the belief topic holds it; of no use where nothing is learnt."""
@@ -163,6 +168,11 @@ class Gathering:
         if place not in self.windows:
             self.windows[place] = Window(self.task, place)
         return self.windows[place]
+
+    def _beside(self, block: Block) -> Beside | None:
+        names = [form.name for form in self.task.forms]
+        told = [block.fields[names.index(form.name)] for form, _ in self.task.crossed]
+        return Beside(told, block.keys, np.arange(len(block.keys))) if told else None
 
     def _is_known(self, partition: int, model: bytes) -> bool:
         if self.epochs is not None:

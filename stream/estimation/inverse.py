@@ -13,11 +13,9 @@ import numpy as np
 
 from beliefs.native import kernel
 from stream.audit.amounts import WHOLE, Floats, Integers
-from stream.audit.book import DOUBLE_RESPONSE, OPTIMAL, PUBLISHED, RESPONSE, TEMPORAL, TOP_K
+from stream.audit.book import DOUBLE_RESPONSE, PUBLISHED, RESPONSE, TEMPORAL, TOP_K
 from stream.audit.channel import BASE, PLACE, Channel
-from stream.audit.optimal import REST as REST_OF_OPTIMAL
-from stream.audit.optimal import TAKEN
-from stream.audit.published import REST as REST_OF_PUBLISHED
+from stream.audit.published import REST
 from stream.audit.response import APART as ROWS_APART
 from stream.audit.response import OTHER, OWN
 
@@ -133,8 +131,8 @@ def _apart(mechanism: int, channel: Channel, common: Floats) -> float:
         for v in range(values):
             common[v] = channel.size[OTHER] / WHOLE
         return float((channel.size[OWN] - channel.size[OTHER]) / WHOLE)
-    if mechanism == PUBLISHED or (mechanism == OPTIMAL and channel.size[TAKEN] == values):
+    if mechanism == PUBLISHED:
         for v in range(values):
             common[v] = channel.units[BASE, channel.units[PLACE, v]] / WHOLE
-        return float(channel.size[REST_OF_PUBLISHED if mechanism == PUBLISHED else REST_OF_OPTIMAL] / WHOLE)
+        return float(channel.size[REST] / WHOLE)
     return 0.0

@@ -14,6 +14,7 @@ from stream.audit.book import USER
 from stream.audit.public import Public
 from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader, Record
 from stream.audit.windows import rows_of
+from stream.estimation.crossed import Beside
 from stream.estimation.jackknife import group_of
 from stream.estimation.listening import NOWHERE, Listened, listener_to
 from stream.estimation.pairs import Latest, add_pairs
@@ -39,17 +40,18 @@ class Part:
         by_pairs = transitions and public.windows is None and public.symbols <= PAIRS_MOST
         self._latest = Latest(public.symbols) if by_pairs else None
 
-    def take(self, records: Sequence[Record], places: Integers, windows: Windows) -> int:
+    def take(self, records: Sequence[Record], places: Integers, windows: Windows, beside: Beside | None = None) -> int:
         """`places` says in which of the windows a record counts. Answers how many could be heard only when their window
         was no longer there.
         """
         late = 0
         for start in range(0, len(records), self._rows):
             stop = start + self._rows
-            late += self._take(records[start:stop], places[start:stop], windows)
+            its = None if beside is None else beside.of(np.arange(start, min(stop, len(records))))
+            late += self._take(records[start:stop], places[start:stop], windows, its)
         return late
 
-    def _take(self, records: Sequence[Record], places: Integers, windows: Windows) -> int:
+    def _take(self, records: Sequence[Record], places: Integers, windows: Windows, beside: Beside | None) -> int:
         parsed = self._reader.read(records)
         self._make_room()
         fine = np.flatnonzero(parsed.form & (UNUSABLE | OTHER_POLICY | OTHER_MODEL) == 0)
@@ -62,7 +64,7 @@ class Part:
         there = np.array([number for number in numbers.tolist() if number in windows], dtype=np.int64)
         for number, window in zip(there.tolist(), sums, strict=True):
             which = np.flatnonzero(found.places == number)
-            window.add(found, which, groups)
+            window.add(found, which, groups, None if beside is None else beside.of(fine))
             if self._transitions:
                 window.keep(found, which, found.events[:, USER] + self._first, groups)
         if self._latest is not None and sums:
@@ -119,17 +121,17 @@ class SequencePartition:
         self._numbers: Mapping[bytes, int] = {public.form.model: place for place, public in enumerate(publics)}
         self._owners: dict[bytes, int] = {}
 
-    def take(self, records: Sequence[Record], places: Integers, windows: Windows) -> int:
+    def take(self, records: Sequence[Record], places: Integers, windows: Windows, beside: Beside | None = None) -> int:
         """All records of a block in their order, those that count nowhere, too: beliefs go by every one of them."""
         if len(self._parts) == 1:
-            return self._parts[0].take(records, places, windows)
+            return self._parts[0].take(records, places, windows, beside)
         owners = np.array([self._owner(record) for record in records], dtype=np.int64)
         late = 0
         for number, part in enumerate(self._parts):
             which = np.flatnonzero(owners == number)
             if which.shape[0]:
                 own = [records[at] for at in which.tolist()]
-                late += part.take(own, places[which], windows)
+                late += part.take(own, places[which], windows, None if beside is None else beside.of(which))
         return late
 
     def _owner(self, record: Record) -> int:

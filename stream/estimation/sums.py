@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,6 +11,7 @@ import numpy as np
 from stream.audit.amounts import Floats, Integers
 from stream.audit.book import STEP
 from stream.estimation.chain import Kept
+from stream.estimation.crossed import Beside, CrossCount
 from stream.estimation.functionals import ASTRAY, FORECAST, TOLD
 from stream.estimation.jackknife import GROUPS
 from stream.estimation.listening import Listened
@@ -52,6 +54,7 @@ class SequenceSums:
     full_noise: float = 0.0
     kept: list[Kept] = field(default_factory=list)
     kept_numbers: int = 0
+    crosses: Sequence[CrossCount] = ()
 
     def __post_init__(self) -> None:
         self.everywhere, self.told = Indicators(self.symbols), Indicators(self.symbols)
@@ -59,8 +62,8 @@ class SequenceSums:
         self.products: Floats | None = None
         self.pairs: Integers = np.zeros(GROUPS, dtype=np.int64)
 
-    def add(self, found: Listened, which: Integers, groups: Integers) -> None:
-        """These rows of a block."""
+    def add(self, found: Listened, which: Integers, groups: Integers, beside: Beside | None = None) -> None:
+        """These rows of a block, and what is reported beside them."""
         heard, ties, kinds = found.heard, found.ties, found.heard.kind[which]
         self.forecasts += int((kinds == FORECAST).sum())
         self.astray += int((kinds == ASTRAY).sum())
@@ -74,6 +77,9 @@ class SequenceSums:
         else:
             alone = ties.alone[at][:, None]
             self.told.add(functional * alone, known * alone, ties.told[at])
+        if beside is not None:
+            for cross, told in zip(self.crosses, beside.told, strict=True):
+                cross.add(told, beside.numbers[at], functional, known, beside.keys)
         np.add.at(self.believed, groups[at], heard.believed[at])
         self.events += np.bincount(groups[at], minlength=GROUPS)
         if self.coefficients is not None:

@@ -24,8 +24,8 @@ def task_of(settings: Settings, models: Sequence[Model], asked: Asked) -> Task:
     is the one that stands for none.
     """
     forms = () if settings.fields is None else tuple(form_of(name, each) for name, each in settings.fields.each.items())
-    _require_pairs(asked, forms)
     publics = _publics(settings, models)
+    _require_pairs(asked, forms, publics[0] if settings.follows else None)
     policy = policy_of(settings, models, _joint_digest(settings)).encode()
     return Task(
         pipeline=settings.pipeline.name,
@@ -66,12 +66,15 @@ def _joint_digest(settings: Settings) -> str:
         raise CannotEstimate("The joint table cannot be read.", f"fields.joint: {file}", why, fix) from None
 
 
-def _require_pairs(asked: Asked, forms: Sequence[Form]) -> None:
+def _require_pairs(asked: Asked, forms: Sequence[Form], followed: Public | None) -> None:
+    """Pairs of fields that are reported by themselves, or of one of these and the one that is followed."""
     cells = {form.name: cells_of(form.reporters[FULL].drawn) for form in forms}
+    if followed is not None and forms:
+        cells[str(followed.form.protected)] = followed.symbols
     for one, other in asked.joint:
         why = ""
         if one not in cells or other not in cells:
-            why = f"fields.each has {', '.join(cells) or 'no fields'}"
+            why = f"the fields are {', '.join(cells)}" if cells else "fields.each has no fields"
         elif one == other:
             why = "a field has no joint table with itself"
         elif cells[one] * cells[other] > CELLS_MOST:

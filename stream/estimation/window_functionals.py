@@ -18,6 +18,7 @@ from stream.audit.window_law import LEAST_CAP, answer, ask, forget, meet, mix, p
 from stream.audit.window_open import follow_open
 from stream.estimation.functionals import AGAIN, ASTRAY, FORECAST, TOLD, Heard, write_to_basis
 from stream.estimation.inverse import Workplace, fits, read_off
+from stream.estimation.inverse_optimal import invert_optimal
 from stream.estimation.window_ties import Running, Ties, add_ties, add_to_running, begin_running, carry_running
 
 
@@ -66,7 +67,10 @@ def _invert(
     of them is answered.
     """
     outputs, place = desk.channel.size[0], desk.channel.units[PLACE, drawn]
-    if fits(outputs, work):
+    inverted = not windows.near and invert_optimal(desk.channel, drawn, heard.functional[i], heard.known[i])
+    if inverted:
+        heard.large[i] = 0
+    elif fits(outputs, work):
         for y in range(outputs):
             answer(windows, strip.asked, y, desk)
             write_to_basis(desk.channel.units[COLUMN], y, work)

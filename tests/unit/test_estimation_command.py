@@ -123,7 +123,7 @@ def test_what_was_passed_over_is_said(house: Path) -> None:
         (["--window", "1x"], "its unit"),
         (["--joint", "work"], "no pair"),
         (["--joint", "work,age,place"], "no pair"),
-        (["--joint", "work,nothing"], "fields.each has"),
+        (["--joint", "work,nothing"], "the fields are work, age"),
         (["--pool", "best"], "neither precision nor shares"),
         (["--confidence", "0.2"], "from 0.5"),
         (["--follow", "--window", "1h"], "reads a file"),
