@@ -43,7 +43,9 @@ _SOURCES = (
     "stream/attack/strangers.py",
     "stream/attack/watch*.py",
     "stream/estimation/functionals.py",
+    "stream/estimation/inverse*.py",
     "stream/estimation/pairs.py",
+    "stream/estimation/window_*.py",
     "stream/fields/*.py",
     "stream/learning/*.py",
 )

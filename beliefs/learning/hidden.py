@@ -23,6 +23,9 @@ PRIOR = 0.5
 """Events that each transition is given beforehand, so that none becomes impossible."""
 
 
+Workplace = tuple[Vector, Vector, Vector]
+
+
 @dataclass(frozen=True)
 class Heard:
     """`columns[which[i]]` belongs to event i; the events of user u are those from `begins[u]` to `begins[u + 1]`."""
@@ -39,11 +42,29 @@ class Heard:
     def users(self) -> int:
         return int(self.begins.size) - 1
 
+    @property
+    def events(self) -> int:
+        return int(self.which.size)
+
     def of_users(self, chosen: Indices) -> Heard:
         """The same of these users alone."""
-        parts = [self.which[self.begins[user] : self.begins[user + 1]] for user in chosen.tolist()]
-        lengths = [part.size for part in parts]
-        return Heard(self.columns, np.concatenate(parts), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+        places, begins = self.places_of(chosen)
+        return Heard(self.columns, self.which[places], begins)
+
+    def places_of(self, chosen: Indices) -> tuple[Indices, Indices]:
+        """Of these users alone: their places in `which`, and where each begins."""
+        spans = [np.arange(self.begins[user], self.begins[user + 1]) for user in chosen.tolist()]
+        lengths = [span.size for span in spans]
+        return np.concatenate(spans), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+    def workplace(self) -> Workplace:
+        """What `expect` writes into beside its results."""
+        longest = int(np.diff(self.begins).max(initial=1))
+        return np.zeros((longest, self.values)), np.zeros(longest), np.zeros((2, self.values))
+
+    def expect(self, start: Vector, matrix: Vector, work: Workplace, expected: Vector, firsts: Vector) -> float:
+        """Expected transitions and first values given all releases; the log-likelihood."""
+        return float(expect(self.columns, self.which, self.begins, start, matrix, *work, expected, firsts))
 
 
 @dataclass(frozen=True)
@@ -140,9 +161,8 @@ class _Step:
     """One step of Baum and Welch, with its memory."""
 
     def __init__(self, heard: Heard) -> None:
-        n, longest = heard.values, int(np.diff(heard.begins).max(initial=1))
-        self._heard = heard
-        self._work = (np.zeros((longest, n)), np.zeros(longest), np.zeros((2, n)))
+        n = heard.values
+        self._heard, self._work = heard, heard.workplace()
         self._expected, self._firsts = np.zeros((n, n)), np.zeros(n)
         self.likelihood = self.told = 0.0
 
@@ -157,9 +177,8 @@ class _Step:
 
     def counts(self, start: Vector, matrix: Vector) -> tuple[Vector, Vector]:
         """Expected first values and transitions, which the next call overwrites."""
-        heard, laws = self._heard, (np.ascontiguousarray(start), np.ascontiguousarray(matrix))
-        whole = expect(heard.columns, heard.which, heard.begins, *laws, *self._work, self._expected, self._firsts)
-        self.likelihood = float(whole)
+        laws = np.ascontiguousarray(start), np.ascontiguousarray(matrix)
+        self.likelihood = self._heard.expect(*laws, self._work, self._expected, self._firsts)
         return self._firsts, self._expected
 
 
@@ -168,7 +187,7 @@ def learn_hidden(
 ) -> Hidden:
     """The likeliest chain that is reached from this one; a value that a row calls impossible is given a little."""
     require(heard.which.size > 0, "something was released")
-    step, events = _Step(heard), heard.which.size
+    step, events = _Step(heard), heard.events
     point = _inside(np.concatenate([start[None], matrix]))
     rounds, idle, before = 0, 0, -np.inf
     while idle < 3 and rounds < ROUNDS_MOST:
@@ -185,7 +204,7 @@ def told_by(heard: Heard, start: Vector, matrix: Vector) -> float:
     """The mean log-likelihood of an event under a chain; minus infinity where what was released is impossible."""
     step = _Step(heard)
     step(np.concatenate([start[None], matrix]))
-    return step.likelihood / heard.which.size
+    return step.likelihood / heard.events
 
 
 def _leap(step: _Step, point: Vector) -> tuple[Vector, float, int]:
@@ -251,5 +270,5 @@ def occupancy(heard: Heard, chain: Hidden) -> Vector:
     """How often each value is to be expected among all events, given all that was heard, under a chain."""
     step = _Step(heard)
     firsts, transitions = step.counts(chain.start, chain.matrix)
-    shares: Vector = (firsts + transitions.sum(axis=0)) / heard.which.size
+    shares: Vector = (firsts + transitions.sum(axis=0)) / heard.events
     return shares

@@ -110,7 +110,7 @@ class WholeListener(Listener):
     def take(self, rows: Rows, facts: Integers) -> Heard:
         rows, facts = rows.after(self._rows), np.concatenate([self._facts, facts])
         order = np.argsort(rows.events[:, USER], kind="stable")
-        order = order[_new_to(self.book, rows.events[order])]
+        order = order[new_to(self.book, rows.events[order])]
         rows, facts = rows.only(order), facts[order]
         seen, verdicts = _tables(rows)
         coins, start = coins_of(rows.ids), 0
@@ -171,7 +171,7 @@ def _tables(rows: Rows) -> tuple[Floats, Integers]:
     return np.zeros((count, SEEN)), new_verdicts(count)
 
 
-def _new_to(book: Book, events: Integers) -> NDArray[np.bool_]:
+def new_to(book: Book, events: Integers) -> NDArray[np.bool_]:
     """Of events sorted by user, those with a later step than any before: who begins to read anew reads some twice."""
     reached, found, latest = 0, np.zeros(events.shape[0], dtype=np.bool_), -1
     for place, (user, step) in enumerate(events[:, [USER, STEP]].tolist()):

@@ -58,13 +58,13 @@ def read_epochs(log: PartitionLog, findings: Findings) -> list[Epoch]:
         if key[:1] == _EPOCH_KEY and len(key) == 1 + _NUMBER_BYTES:
             number = int.from_bytes(key[1:], "big")
             try:
-                found[number] = _epoch_of(json.loads(value), number)
+                found[number] = epoch_of(json.loads(value), number)
             except (InvalidModel, ValueError, KeyError, TypeError):
                 findings.add("wrong_epoch", 1, [f"{log.where}, epoch {number}"], detail="record")
     return [found[number] for number in sorted(found)]
 
 
-def _epoch_of(document: Any, number: int) -> Epoch:
+def epoch_of(document: Any, number: int) -> Epoch:
     counts = document["counts"]
     if document["epoch"] != number or document["because"] not in ("start", "learnt", "drift"):
         raise ValueError

@@ -18,7 +18,7 @@ import numpy as np
 
 from stream import names
 from stream.audit.amounts import DRIFT_UNKNOWN, LEVELS, Integers, constants_by_level, constants_of
-from stream.audit.book import DRIFT, NEVER, OPTIMAL, RELEASE, RESPONSE, STEPS, UNSETTLED
+from stream.audit.book import DRIFT, NEVER, OPTIMAL, RELEASE, RESPONSE, STEPS, UNSETTLED, Book
 from stream.audit.changelog import PartitionLog
 from stream.audit.epoch_records import Epoch, Learning, counts_in_mark, read_epochs, wrong_in
 from stream.audit.findings import PLACES_SHOWN, Findings
@@ -103,12 +103,8 @@ class EpochAudit(PartitionAudit):
 
     def _adopt(self, users: Integers) -> None:
         """Users who come from another epoch: what is believed about them may be anything."""
-        book, settle = self._book, self._public.rules.settle
-        new = users[(self._pairs.epoch[users] != self._epoch) & (book.users[users, STEPS] > 0)]
-        book.users[new, DRIFT] = DRIFT_UNKNOWN
-        book.users[new, UNSETTLED] = max(settle, 0)
-        if settle == NEVER:
-            book.beliefs[new] = book.beliefs[new].max(axis=1, keepdims=True)
+        new = users[(self._pairs.epoch[users] != self._epoch) & (self._book.users[users, STEPS] > 0)]
+        adopt(self._book, new, self._public.rules.settle)
 
     def _find_offsets(self, parsed: Parsed, which: Integers) -> None:
         """Releases come in the order of their raw records, and an epoch is some of the offsets in a row."""
@@ -164,6 +160,14 @@ class EpochAudit(PartitionAudit):
         released = f"{self._base.released_topic}, partition {self._partition}"
         places = [f"{released}, offset {offset}" for offset in offsets] or [released]
         self._findings.add("wrong_epoch", count, places, detail=detail)
+
+
+def adopt(book: Book, users: Integers, settle: int) -> None:
+    """What is believed about users who come from another epoch may be anything; a blind epoch begins evenly."""
+    book.users[users, DRIFT] = DRIFT_UNKNOWN
+    book.users[users, UNSETTLED] = max(settle, 0)
+    if settle == NEVER:
+        book.beliefs[users] = book.beliefs[users].max(axis=1, keepdims=True)
 
 
 def _epoch_of(record: Record) -> int:

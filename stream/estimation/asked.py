@@ -38,12 +38,24 @@ class Task:
     floor: int
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The names of the groups of fields that may be coarsened."""
+    learns: bool = False
+    """Whether its model is learnt while it runs, so that records bear the model of their epoch."""
     asked: Asked = field(default_factory=Asked)
 
     @property
     def followed(self) -> str:
         """What the field whose values follow one another is called."""
         return str(self.publics[0].form.protected)
+
+    @property
+    def crossed(self) -> tuple[tuple[Form, bool], ...]:
+        """The fields whose joint tables with that one are asked for, and whether they are named before it."""
+        forms, followed = {form.name: form for form in self.forms}, self.followed if self.publics else None
+        return tuple(
+            (forms[one if other == followed else other], other == followed)
+            for one, other in self.asked.joint
+            if followed in (one, other)
+        )
 
     @property
     def alphabet(self) -> Alphabet:

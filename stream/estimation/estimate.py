@@ -60,16 +60,21 @@ def estimate(
     pooling: Pooling = "precision",
     transitions: bool = False,
     floor: int | None = None,
+    epochs: Mapping[int, Iterable[bytes]] | None = None,
 ) -> Estimates:
     """Of records as a consumer hands them over, or as lines of an export: objects, or their JSON.
 
     Records of a partition are in its order. `window` and `late` are durations such as 1h; `floor` stands in for the
-    settings' small_count_floor.
+    settings' small_count_floor. Of a pipeline that learns its model, `epochs` are the records of epochs from the belief
+    topic, by partition.
     """
     known = settings if isinstance(settings, Settings) else load_settings(Path(settings))
     asked = asked_for(window, late, tuple(joint), confidence, pooling, transitions)
     task = task_of(known, pipeline_models(known), asked)
     gathering = Gathering(task if floor is None else replace(task, floor=floor))
+    for partition, its in (epochs or {}).items():
+        for record in its:
+            gathering.add_epoch(partition, record)
     take_all(gathering, _records_in(records, gathering))
     return Estimates(tuple(finished(gathering)), dict(gathering.reader.counts))
 

@@ -8,18 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mechanisms.contract import Integers
+from mechanisms.contract import Floats, Integers
 from mechanisms.local.inverted import part_of
 from stream.audit.records import Record
 from stream.estimation.asked import Task, middles_of
 from stream.estimation.counted import FieldCount, PairCount
+from stream.estimation.crossed import Beside, CrossCount
+from stream.estimation.epochs import EpochPart, Epochs
 from stream.estimation.event_time import EventTime
+from stream.estimation.listening import NOWHERE
 from stream.estimation.reading import AGAIN, LATE, Block, ReleaseReader, Told
 from stream.estimation.seen import Seen
-from stream.estimation.sequence import SequencePartition, SequenceSums
+from stream.estimation.sequence import SequencePartition
+from stream.estimation.sums import SequenceSums
 from stream.fields.gate import COARSE
-
-_NONE = -1
 
 
 class Span(NamedTuple):
@@ -43,12 +45,13 @@ class Window:
         floor, forms = self.task.floor, {form.name: form for form in self.task.forms}
         self.seen = Seen()
         self.fields = [FieldCount(form, floor) for form in self.task.forms]
-        self.pairs = [PairCount(forms[one], forms[other]) for one, other in self.task.asked.joint]
+        local = [(one, other) for one, other in self.task.asked.joint if one in forms and other in forms]
+        self.pairs = [PairCount(forms[one], forms[other]) for one, other in local]
         self.sequence: SequenceSums | None = None
         if self.task.publics:
-            middles = middles_of(self.task.alphabet)
-            coefficients = np.array(middles[""]) if "" in middles else None
-            self.sequence = SequenceSums(self.task.publics[0].symbols, coefficients)
+            symbols, coefficients = self.task.publics[0].symbols, coefficients_of_followed(self.task)
+            crosses = [CrossCount(form, symbols, turned) for form, turned in self.task.crossed]
+            self.sequence = SequenceSums(symbols, coefficients, crosses=crosses)
         self._users: set[bytes] = set()
 
     @property
@@ -106,6 +109,12 @@ def _take_pairs(
                 pair.add((one, other), parts, [keys[place] for place in both[ours].tolist()])
 
 
+def coefficients_of_followed(task: Task) -> Floats | None:
+    """The numbers of its values, where they are one number each."""
+    middles = middles_of(task.alphabet)
+    return np.array(middles[""]) if "" in middles else None
+
+
 @dataclass
 class Gathering:
     """Takes blocks of any partition, in each partition's order."""
@@ -116,26 +125,32 @@ class Gathering:
     def __post_init__(self) -> None:
         self.reader = ReleaseReader(self.task)
         self.time = EventTime(self.task.asked.window, self.task.asked.late)
-        self._partitions: dict[int, SequencePartition] = {}
+        self.epochs = Epochs(self.task.publics[0]) if self.task.learns else None
+        self._partitions: dict[int, SequencePartition | EpochPart] = {}
 
     def take(self, partition: int, records: Sequence[Record]) -> None:
-        block = self.reader.read(records)
-        places = np.full(len(records), _NONE, dtype=np.int64)
+        block = self.reader.read(records, lambda name: self._is_known(partition, name))
+        places = np.full(len(records), NOWHERE, dtype=np.int64)
         usable = np.flatnonzero(block.usable)
         found = self.time.places(partition, block.times[usable])
         self.reader.counts[LATE] += int((found < 0).sum())
         usable, found = usable[found >= 0], found[found >= 0]
-        touched: list[Window] = []
         for place in np.unique(found).tolist():
             window = self._window(int(place))
             which = usable[found == place]
             fresh = window.seen.first(block.ids[which])
             self.reader.counts[AGAIN] += int((~fresh).sum())
             window.take(block, which[fresh])
-            places[which[fresh]] = len(touched)
-            touched.append(window)
+            places[which[fresh]] = place
         if self.task.publics:
-            self._sequence(partition).take(records, places, [one.sequence for one in touched if one.sequence])
+            sums = {place: window.sequence for place, window in self.windows.items() if window.sequence is not None}
+            beside = self._beside(block)
+            self.reader.counts[LATE] += self._sequence(partition).take(records, places, sums, beside)
+
+    def add_epoch(self, partition: int, record: bytes) -> None:
+        """What a partition has learnt, as the belief topic holds it; of no use where nothing is learnt."""
+        if self.epochs is not None:
+            self.epochs.add(partition, record)
 
     def over(self) -> Iterator[Window]:
         """Windows that are over, in their order; each is told once."""
@@ -154,8 +169,24 @@ class Gathering:
             self.windows[place] = Window(self.task, place)
         return self.windows[place]
 
-    def _sequence(self, partition: int) -> SequencePartition:
+    def _beside(self, block: Block) -> Beside | None:
+        names = [form.name for form in self.task.forms]
+        told = [block.fields[names.index(form.name)] for form, _ in self.task.crossed]
+        return Beside(told, block.keys, np.arange(len(block.keys))) if told else None
+
+    def _is_known(self, partition: int, model: bytes) -> bool:
+        if self.epochs is not None:
+            return self.epochs.public(partition, model) is not None
+        return model in self.task.models
+
+    def _sequence(self, partition: int) -> SequencePartition | EpochPart:
         if partition not in self._partitions:
-            transitions = self.task.asked.transitions
-            self._partitions[partition] = SequencePartition(self.task.publics, partition, transitions=transitions)
+            task, transitions = self.task, self.task.asked.transitions
+            coefficients = coefficients_of_followed(task)
+            if self.epochs is not None:
+                learning = EpochPart(self.epochs, partition, coefficients, transitions=transitions)
+                self._partitions[partition] = learning
+            else:
+                part = SequencePartition(task.publics, coefficients, partition, transitions=transitions)
+                self._partitions[partition] = part
         return self._partitions[partition]

@@ -6,7 +6,7 @@ record. No value of a person goes into any text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -23,10 +23,11 @@ from stream.fields.forms import Form
 from stream.fields.gate import SIGNS, WITHHELD
 from stream.records.paths import MISSING, Getter, getter
 
-NO_RELEASE, OTHER_POLICY, OTHER_MODEL, NO_TIME, LATE, AGAIN = (
+NO_RELEASE, OTHER_POLICY, OTHER_MODEL, OTHER_EPOCH, NO_TIME, LATE, AGAIN = (
     "no_release",
     "other_policy",
     "other_model",
+    "other_epoch",
     "no_time",
     "late",
     "again",
@@ -35,6 +36,7 @@ WORDS: Final = {
     NO_RELEASE: "are no released records: key, headers or document are missing or something else",
     OTHER_POLICY: "bear another policy than these settings",
     OTHER_MODEL: "bear a model that the settings do not name",
+    OTHER_EPOCH: "were made under a learnt model that is not known: it stands in the belief topic, so read the topics",
     NO_TIME: "bear no event time, only that of the broker",
     LATE: "came too late for their window",
     AGAIN: "repeat a record that was read before",
@@ -110,13 +112,14 @@ class ReleaseReader:
         self._getters = [(form, getter(form.path)) for form in self.task.forms]
         self._needs_time = self.task.asked.window > 0
 
-    def read(self, records: Sequence[Record]) -> Block:
+    def read(self, records: Sequence[Record], known: Callable[[bytes], bool]) -> Block:
+        """`known` says whether a model is one that records of this partition may bear."""
         count = len(records)
         usable, ids = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.uint64)
         fields = [_Rows(form, get) for form, get in self._getters]
         for place, record in enumerate(records):
             headers = dict(record.headers or ())
-            why, document = self._why_not(record, headers)
+            why, document = self._why_not(record, headers, known)
             if why:
                 self.counts[why] += 1
                 continue
@@ -128,15 +131,15 @@ class ReleaseReader:
         keys = [record.key or b"" for record in records]
         return Block(usable, times, ids, keys, [one.told() for one in fields])
 
-    def _why_not(self, record: Record, headers: dict[str, bytes]) -> tuple[str, Any]:
+    def _why_not(self, record: Record, headers: dict[str, bytes], known: Callable[[bytes], bool]) -> tuple[str, Any]:
         """Why a record is passed over, or nothing and its document, which is read where there are fields in it."""
         release_id, step = headers.get(names.HEADER_RELEASE_ID), headers.get(names.HEADER_STEP)
         if not (record.key and record.value and release_id and step and is_id(release_id) and step.isdigit()):
             return NO_RELEASE, None
         if headers.get(names.HEADER_POLICY) != self.task.policy:
             return OTHER_POLICY, None
-        if headers.get(names.HEADER_MODEL) not in self.task.models:
-            return OTHER_MODEL, None
+        if not known(headers.get(names.HEADER_MODEL, b"")):
+            return OTHER_EPOCH if self.task.learns else OTHER_MODEL, None
         if record.timestamp < 0 or (self._needs_time and record.timestamp_type == _LOG_APPEND_TIME):
             return NO_TIME, None
         if not self._getters:

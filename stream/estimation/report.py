@@ -34,6 +34,8 @@ def tell(result: WindowResult, console: Console) -> None:
     console.rule(f"{_when(result.start)} to {_when(result.end)}{state}", align="left", characters="-")
     for one in result.fields:
         console.print(f"{one.name}: {facts_of(one)}", highlight=False, markup=False, style="bold")
+        for note in one.notes:
+            console.print(f"  not told: {note}", highlight=False, markup=False)
         for name, table in one.tables.items():
             console.print(f"  {TITLES[name]}", highlight=False)
             console.print(_shown(table, result.confidence))
@@ -55,7 +57,7 @@ def facts_of(one: FieldResult) -> str:
     levels = {sign: count for sign, count in facts.get("levels", {}).items() if sign != "0" and count}
     parts += [f"{count:,}{_SIGNS[sign]}" for sign, count in levels.items()]
     said = {"withheld": "withheld", "wrong": "that are no reports", "forecasts": "forecasts, which tell nothing"}
-    said |= {"not_followed": "that cannot be followed"}
+    said |= {"not_followed": "that cannot be followed", "waiting": "whose window of values has not come to its end"}
     parts += [f"{facts[name]:,} {words}" for name, words in said.items() if facts.get(name)]
     if facts.get("levels_apart") is not None and facts["levels_apart"] < 0.001:
         parts.append("levels differ by more than chance: use --pool shares")

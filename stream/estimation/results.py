@@ -64,6 +64,13 @@ class FieldResult:
     tables: Mapping[str, Table] = field(default_factory=dict)
     too_few: bool = False
     why_nothing: str = ""
+    notes: Sequence[str] = ()
+    """What cannot be told of it, each with why, and what to do."""
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether there are reports, and nothing can be made of them."""
+        return bool(self.why_nothing)
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,7 @@ class WindowResult:
                 **one.facts,
                 **({"too_few": True} if one.too_few else {}),
                 **({"why_nothing": one.why_nothing} if one.why_nothing else {}),
+                **({"notes": list(one.notes)} if one.notes else {}),
                 "tables": {name: {**table.columns, "reports": table.reports} for name, table in one.tables.items()},
             }
             for one in self.fields

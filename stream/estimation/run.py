@@ -32,6 +32,7 @@ class TopicReader:
     is_cut: bool = False
     """Whether the first records of some partition are gone."""
     _next: dict[int, int] = field(default_factory=dict)
+    _next_epoch: dict[int, int] = field(default_factory=dict)
 
     async def look(self, going: Callable[[], bool] = lambda: True) -> AsyncGenerator[WindowResult, None]:
         """The windows that have become complete, as they do; it ends early where `going` says so."""
@@ -57,9 +58,23 @@ class TopicReader:
             self.is_cut |= partition not in self._next and bounds.first > 0
             first = self._next.get(partition, 0)
             self.gathering.time.begins(partition)
+            await self._read_epochs(partition)
             reading = self.topics.read(topic, partition, bounds.stable, committed=True, first=first)
             streams[partition] = await stack.enter_async_context(aclosing(reading))  # type: ignore[type-var]
         return streams
+
+    async def _read_epochs(self, partition: int) -> None:
+        """All records of epochs up to now; a release never comes before that of its own."""
+        epochs, task = self.gathering.epochs, self.gathering.task
+        if epochs is None:
+            return
+        topic = task.publics[0].changelog_topic
+        until, first = (await self.topics.bounds(topic, partition)).stable, self._next_epoch.get(partition, 0)
+        async with aclosing(self.topics.read(topic, partition, until, committed=True, first=first)) as reading:  # type: ignore[type-var]
+            async for records in reading:
+                for record in records:
+                    epochs.add_record(partition, record)
+        self._next_epoch[partition] = until
 
     def _take(self, partition: int, records: Sequence[Record]) -> None:
         self.gathering.take(partition, records)

@@ -1,129 +1,90 @@
-"""Releases of the field whose values follow one another, heard through their channels: per partition, into windows."""
+"""Releases of the field whose values follow one another, heard through their channels: per partition, into windows of
+event time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from stream.audit.amounts import Floats, Integers
-from stream.audit.book import STEP, USER, grown, new_book, new_desk, new_verdicts
+from stream.audit.book import USER
 from stream.audit.public import Public
 from stream.audit.records import OTHER_MODEL, OTHER_POLICY, UNUSABLE, Reader, Record
 from stream.audit.windows import rows_of
-from stream.estimation.chain import Kept
-from stream.estimation.functionals import ASTRAY, FORECAST, TOLD, Heard, hear, new_heard, new_workplace
-from stream.estimation.jackknife import GROUPS, group_of
+from stream.estimation.crossed import Beside
+from stream.estimation.jackknife import group_of
+from stream.estimation.listening import NOWHERE, Listened, listener_to
 from stream.estimation.pairs import Latest, add_pairs
+from stream.estimation.sums import SequenceSums
 from stream.names import HEADER_MODEL
 
-VALUES_MOST: Final = 128
-"""An event's functionals take time with the cube of its outputs: 1 ms at 100."""
-CHAIN_NUMBERS_MOST: Final = 50_000_000
-"""Columns that are kept of a window for the chain, 8 bytes each."""
+PAIRS_MOST: Final = 128
+"""Of more values no products of pairs are made: their sums would take as many numbers as the square, for each group."""
+_BLOCK_NUMBERS: Final = 1 << 21
+"""Functionals are made of so many numbers at a time, 16 MiB."""
+
+Windows = Mapping[int, SequenceSums]
 
 
-@dataclass
-class SequenceSums:
-    """One window. Rows of `believed`, `events`, `products` and `pairs` are groups of users."""
+class Part:
+    """The users of one model in one partition; `first` numbers them from there."""
 
-    symbols: int
-    coefficients: Floats | None
-    told: int = 0
-    forecasts: int = 0
-    astray: int = 0
-    full: int = 0
-    full_sum: float = 0.0
-    full_noise: float = 0.0
-    kept: list[Kept] = field(default_factory=list)
-    kept_numbers: int = 0
-
-    def __post_init__(self) -> None:
-        self.known: Integers = np.zeros(self.symbols, dtype=np.int64)
-        self.sums, self.noise = np.zeros(self.symbols), np.zeros(self.symbols)
-        self.believed, self.events = np.zeros((GROUPS, self.symbols)), np.zeros(GROUPS, dtype=np.int64)
-        self.products: Floats | None = None
-        self.pairs: Integers = np.zeros(GROUPS, dtype=np.int64)
-
-    def add(self, heard: Heard, which: Integers, groups: Integers) -> None:
-        """These rows of a block."""
-        kinds = heard.kind[which]
-        self.forecasts += int((kinds == FORECAST).sum())
-        self.astray += int((kinds == ASTRAY).sum())
-        at = which[kinds == TOLD]
-        functional, known = heard.functional[at], heard.known[at]
-        self.told += at.shape[0]
-        self.known += known.sum(axis=0)
-        self.sums += functional.sum(axis=0)
-        # f (f - 1) is on average the noise of f, whatever the value is: its mean is 0 or 1.
-        self.noise += (functional * (functional - known)).sum(axis=0)
-        np.add.at(self.believed, groups[at], heard.believed[at])
-        self.events += np.bincount(groups[at], minlength=GROUPS)
-        if self.coefficients is not None:
-            whole = functional[known.all(axis=1)]
-            found = (whole * self.coefficients).sum(axis=1)
-            self.full += found.shape[0]
-            self.full_sum += float(found.sum())
-            self.full_noise += float((found * found).sum() - (whole * self.coefficients**2).sum())
-
-    def keep(self, heard: Heard, which: Integers, users: Integers, groups: Integers, steps: Integers) -> None:
-        """What the chain is learnt from, as far as there is room."""
-        at = which[heard.kind[which] == TOLD]
-        self.kept_numbers += at.shape[0] * self.symbols
-        if self.kept_numbers > CHAIN_NUMBERS_MOST:
-            self.kept.clear()
-        else:
-            self.kept.append(Kept(users[at], groups[at], steps[at], heard.column[at]))
-
-    def products_of(self) -> Floats:
-        if self.products is None:
-            self.products = np.zeros((GROUPS, self.symbols, self.symbols))
-        return self.products
-
-
-class _Part:
-    """The users of one model in one partition."""
-
-    def __init__(self, public: Public, transitions: bool) -> None:
-        self._public, self._reader = public, Reader(public.form)
-        self._desk = new_desk(public.states, public.symbols, public.distance)
-        self._book = new_book(0, public.states, public.listed, public.rules.sliding)
-        self._work = new_workplace(public.symbols)
+    def __init__(self, public: Public, coefficients: Floats | None, first: int, *, transitions: bool) -> None:
+        self._reader, self._transitions, self._first = Reader(public.form), transitions, first
+        self._listener = listener_to(public, coefficients)
+        self._rows = max(1, _BLOCK_NUMBERS // public.symbols)
         self._groups: Integers = np.zeros(0, dtype=np.int64)
-        self._latest = Latest(public.symbols) if transitions else None
+        by_pairs = transitions and public.windows is None and public.symbols <= PAIRS_MOST
+        self._latest = Latest(public.symbols) if by_pairs else None
 
-    def take(self, records: Sequence[Record], places: Integers, windows: Sequence[SequenceSums], first: int) -> None:
-        """`places` says in which of the windows a record belongs, -1: in none; `first` numbers the users from there."""
+    def take(self, records: Sequence[Record], places: Integers, windows: Windows, beside: Beside | None = None) -> int:
+        """`places` says in which of the windows a record counts. Answers how many could be heard only when their window
+        was no longer there.
+        """
+        late = 0
+        for start in range(0, len(records), self._rows):
+            stop = start + self._rows
+            its = None if beside is None else beside.of(np.arange(start, min(stop, len(records))))
+            late += self._take(records[start:stop], places[start:stop], windows, its)
+        return late
+
+    def _take(self, records: Sequence[Record], places: Integers, windows: Windows, beside: Beside | None) -> int:
         parsed = self._reader.read(records)
         self._make_room()
         fine = np.flatnonzero(parsed.form & (UNUSABLE | OTHER_POLICY | OTHER_MODEL) == 0)
-        events, places = rows_of(parsed, fine).events, places[fine]
-        heard, public = new_heard(events.shape[0], self._public.symbols), self._public
-        ours = (public.rules, public.law, self._desk, self._book, self._work)
-        hear(*ours, events, new_verdicts(events.shape[0]), heard)
-        groups = self._groups[events[:, USER]]
-        for number, window in enumerate(windows):
-            which = np.flatnonzero(places == number)
-            window.add(heard, which, groups)
-            if self._latest is not None:
-                window.keep(heard, which, events[:, USER] + first, groups, events[:, STEP])
-        if self._latest is not None and windows:
-            self._add_pairs(events, heard, places, groups, windows)
+        self._before(parsed.user[fine])
+        _count_waiting(windows, self._listener.waiting, -1)
+        found = self._listener.take(rows_of(parsed, fine), places[fine])
+        _count_waiting(windows, self._listener.waiting, 1)
+        groups, numbers = self._groups[found.events[:, USER]], np.unique(found.places)
+        sums = [windows[number] for number in numbers.tolist() if number in windows]
+        there = np.array([number for number in numbers.tolist() if number in windows], dtype=np.int64)
+        for number, window in zip(there.tolist(), sums, strict=True):
+            which = np.flatnonzero(found.places == number)
+            window.add(found, which, groups, None if beside is None else beside.of(fine))
+            if self._transitions:
+                window.keep(found, which, found.events[:, USER] + self._first, groups)
+        if self._latest is not None and sums:
+            self._add_pairs(self._latest, found, groups, there, sums)
+        return int(((found.places != NOWHERE) & ~np.isin(found.places, there)).sum())
+
+    def _before(self, users: Integers) -> None:
+        """These users have releases in the block that is heard next."""
 
     def _add_pairs(
-        self, events: Integers, heard: Heard, places: Integers, groups: Integers, windows: Sequence[SequenceSums]
+        self, latest: Latest, found: Listened, groups: Integers, there: Integers, sums: Sequence[SequenceSums]
     ) -> None:
-        latest = self._latest
-        if latest is None:
-            return
-        products = np.stack([window.products_of() for window in windows])
-        counts = np.stack([window.pairs for window in windows])
-        functional, known = heard.functional, heard.known
-        kept = (latest.steps, latest.functionals)
-        add_pairs(events, heard.kind, functional, known, places, groups, *kept, products, counts)
-        for number, window in enumerate(windows):
+        products = np.stack([window.products_of() for window in sums])
+        counts = np.stack([window.pairs for window in sums])
+        places = np.searchsorted(there, found.places).astype(np.int64)
+        places[~np.isin(found.places, there)] = NOWHERE
+        heard, kept = found.heard, (latest.steps, latest.functionals)
+        said = found.events, heard.kind, heard.functional, heard.known
+        add_pairs(*said, places, groups, *kept, products, counts)
+        for number, window in enumerate(sums):
             window.products, window.pairs = products[number], counts[number]
 
     def _make_room(self) -> None:
@@ -132,33 +93,46 @@ class _Part:
         if users > known:
             new = [group_of(key) for key in list(self._reader.users)[known:]]
             self._groups = np.concatenate([self._groups, np.array(new, dtype=np.int64)])
-        if users > self._book.users.shape[0]:
-            size = max(users, self._book.users.shape[0] * 3 // 2, 1024)
-            self._book = grown(self._book, size)
+        room = self._listener.book.users.shape[0]
+        if users > room:
+            size = max(users, room * 3 // 2, 1024)
+            self._listener.make_room(size)
             if self._latest is not None:
                 self._latest.make_room(size)
+
+
+def _count_waiting(windows: Windows, places: Integers, sign: int) -> None:
+    for number, count in zip(*np.unique(places, return_counts=True), strict=True):
+        if int(number) in windows:
+            windows[int(number)].waiting += sign * int(count)
 
 
 class SequencePartition:
     """One partition: each user is read by the model that his first record names."""
 
-    def __init__(self, publics: Sequence[Public], number: int, *, transitions: bool) -> None:
-        self._parts = [_Part(public, transitions) for public in publics]
+    def __init__(
+        self, publics: Sequence[Public], coefficients: Floats | None, number: int, *, transitions: bool
+    ) -> None:
+        firsts = [(number << 32) + (place << 48) for place in range(len(publics))]
+        self._parts = [
+            Part(public, coefficients, first, transitions=transitions)
+            for public, first in zip(publics, firsts, strict=True)
+        ]
         self._numbers: Mapping[bytes, int] = {public.form.model: place for place, public in enumerate(publics)}
         self._owners: dict[bytes, int] = {}
-        self._first = number << 32
 
-    def take(self, records: Sequence[Record], places: Integers, windows: Sequence[SequenceSums]) -> None:
-        """All records of a block in their order, those that are in no window, too: beliefs go by every one of them."""
+    def take(self, records: Sequence[Record], places: Integers, windows: Windows, beside: Beside | None = None) -> int:
+        """All records of a block in their order, those that count nowhere, too: beliefs go by every one of them."""
         if len(self._parts) == 1:
-            self._parts[0].take(records, places, windows, self._first)
-            return
+            return self._parts[0].take(records, places, windows, beside)
         owners = np.array([self._owner(record) for record in records], dtype=np.int64)
+        late = 0
         for number, part in enumerate(self._parts):
             which = np.flatnonzero(owners == number)
             if which.shape[0]:
                 own = [records[at] for at in which.tolist()]
-                part.take(own, places[which], windows, self._first + (number << 48))
+                late += part.take(own, places[which], windows, None if beside is None else beside.of(which))
+        return late
 
     def _owner(self, record: Record) -> int:
         named = next((value for name, value in record.headers if name == HEADER_MODEL), b"")

@@ -14,7 +14,6 @@ from stream.audit.public import Public
 from stream.audit.task import policy_of, public_of, segments_of
 from stream.errors import CannotEstimate
 from stream.estimation.asked import Asked, Task
-from stream.estimation.sequence import VALUES_MOST
 from stream.fields.forms import Form, form_of
 from stream.fields.gate import FULL
 from stream.settings.model import Settings
@@ -25,8 +24,8 @@ def task_of(settings: Settings, models: Sequence[Model], asked: Asked) -> Task:
     is the one that stands for none.
     """
     forms = () if settings.fields is None else tuple(form_of(name, each) for name, each in settings.fields.each.items())
-    _require_pairs(asked, forms)
-    followed, publics = _is_followed(settings, models, forms), _publics(settings, models)
+    publics = _publics(settings, models)
+    _require_pairs(asked, forms, publics[0] if settings.follows else None)
     policy = policy_of(settings, models, _joint_digest(settings)).encode()
     return Task(
         pipeline=settings.pipeline.name,
@@ -34,9 +33,12 @@ def task_of(settings: Settings, models: Sequence[Model], asked: Asked) -> Task:
         policy=policy,
         models=frozenset(public.form.model for public in publics),
         forms=forms,
-        publics=tuple(replace(one, form=replace(one.form, policy=policy)) for one in publics) if followed else (),
+        publics=tuple(replace(one, form=replace(one.form, policy=policy)) for one in publics)
+        if settings.follows
+        else (),
         floor=settings.metrics.small_count_floor,
         groups=_groups(settings),
+        learns=settings.follows and settings.model.learn is not None,
         asked=asked,
     )
 
@@ -53,23 +55,6 @@ def _publics(settings: Settings, models: Sequence[Model]) -> tuple[Public, ...]:
     return (public_of(alone, models[0]),) if segments is None else segments.publics
 
 
-def _is_followed(settings: Settings, models: Sequence[Model], forms: Sequence[Form]) -> bool:
-    """Whether there is a field whose values follow one another, and whose releases are read, too."""
-    if not settings.follows:
-        return False
-    why, fix = "", "wait for a pipeline with single releases under a model file; `sottovoce fit` learns from data"
-    if settings.window is not None:
-        why = "values are released in windows, so a release has no channel of its own"
-    elif settings.model.learn is not None:
-        why = "its model changes while it runs"
-        fix = "`sottovoce learnt` shows what the pipeline has learnt of its users from the same releases"
-    elif models[0].alphabet.size > VALUES_MOST and not forms:
-        why = f"there are more than {VALUES_MOST} values, and each release would take too long"
-    if why:
-        raise CannotEstimate("Nothing can be estimated from these releases.", settings.kafka.released_topic, why, fix)
-    return models[0].alphabet.size <= VALUES_MOST
-
-
 def _joint_digest(settings: Settings) -> str:
     if settings.fields is None or settings.fields.joint is None:
         return ""
@@ -81,12 +66,15 @@ def _joint_digest(settings: Settings) -> str:
         raise CannotEstimate("The joint table cannot be read.", f"fields.joint: {file}", why, fix) from None
 
 
-def _require_pairs(asked: Asked, forms: Sequence[Form]) -> None:
+def _require_pairs(asked: Asked, forms: Sequence[Form], followed: Public | None) -> None:
+    """Pairs of fields that are reported by themselves, or of one of these and the one that is followed."""
     cells = {form.name: cells_of(form.reporters[FULL].drawn) for form in forms}
+    if followed is not None and forms:
+        cells[str(followed.form.protected)] = followed.symbols
     for one, other in asked.joint:
         why = ""
         if one not in cells or other not in cells:
-            why = f"fields.each has {', '.join(cells) or 'no fields'}"
+            why = f"the fields are {', '.join(cells)}" if cells else "fields.each has no fields"
         elif one == other:
             why = "a field has no joint table with itself"
         elif cells[one] * cells[other] > CELLS_MOST:

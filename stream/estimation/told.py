@@ -18,6 +18,10 @@ def result_of(window: Window, *, complete: bool) -> WindowResult:
     found += [joint_result(pair, any(form.name in small for form in pair.forms), asked) for pair in window.pairs]
     if window.sequence is not None:
         found.append(sequence_result(task.followed, window.sequence, task.alphabet, window.is_small, asked))
+        for cross in window.sequence.crosses:
+            pair = (cross.form.name, task.followed) if cross.turned else (task.followed, cross.form.name)
+            is_small = window.is_small or cross.form.name in small
+            found.append(cross.result(",".join(pair), task.alphabet, is_small, asked))
     start, end = window.span
     return WindowResult(task.pipeline, task.policy.decode(), start, end, complete, asked.confidence, found)
 

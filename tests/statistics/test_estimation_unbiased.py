@@ -28,7 +28,8 @@ from mechanisms.local.registry import drawn
 from stream.audit.book import STEP, USER, new_book, new_desk, new_verdicts
 from stream.audit.records import Reader
 from stream.audit.windows import rows_of
-from stream.estimation.functionals import TOLD, hear, new_heard, new_workplace
+from stream.estimation.functionals import TOLD, hear, new_heard
+from stream.estimation.inverse import new_workplace
 
 ROUNDS, PEOPLE, FAILURE = 240, 600, 1e-6
 """A true estimate is accused once in a million keys; keys are fixed, so the answer is always the same."""

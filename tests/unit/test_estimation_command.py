@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from audit_memory import START_MS, Kept
+from audit_world import run as pipeline_run
+from audit_world import settings_text as sequence_text
 from command_house import run
 from estimate_help import (
     lines_of,
@@ -24,6 +26,7 @@ from estimate_help import (
     values_of,
 )
 
+from beliefs.model_file import serialise
 from stream.estimation.estimate import estimate
 from stream.estimation.exporter import WHAT, exposition
 from stream.estimation.gathering import Gathering
@@ -120,7 +123,7 @@ def test_what_was_passed_over_is_said(house: Path) -> None:
         (["--window", "1x"], "its unit"),
         (["--joint", "work"], "no pair"),
         (["--joint", "work,age,place"], "no pair"),
-        (["--joint", "work,nothing"], "fields.each has"),
+        (["--joint", "work,nothing"], "the fields are work, age"),
         (["--pool", "best"], "neither precision nor shares"),
         (["--confidence", "0.2"], "from 0.5"),
         (["--follow", "--window", "1h"], "reads a file"),
@@ -154,21 +157,14 @@ def test_a_broken_file_is_refused_with_its_line(house: Path) -> None:
     assert "--follow tells of each window" in run("estimate", house / "s.yaml", "--follow").output
 
 
-def test_pipelines_whose_releases_have_no_channel_are_refused(house: Path) -> None:
-    from audit_world import settings_text as with_sequence
-
-    (house / "s.yaml").write_text(with_sequence(windows="{events: 4}"))
-    (house / "model.json").write_bytes(model_bytes())
-    assert "released in windows" in ask(house, status=2).output
-
-
-def model_bytes() -> bytes:
-    from audit_world import model_of
-
-    from beliefs.model_file import serialise
-
-    model = model_of(4)
-    return serialise(model.alphabet, model.chain, {})
+def test_windows_of_values_are_answered_and_what_is_not_told_is_said(house: Path) -> None:
+    finished_ = pipeline_run(4, windows="{events: 4}", nats="unlimited")
+    (house / "s.yaml").write_text(sequence_text(windows="{events: 4}", nats="unlimited"))
+    (house / "model.json").write_bytes(serialise(finished_.model.alphabet, finished_.model.chain, {}))
+    (house / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines_of(finished_.released())))
+    said = " ".join(ask(house).stdout.split())
+    assert "$.activity: " in said and "shares, if users follow the model in use" in said
+    assert "not told: no share of all without bias of act0, act1, act2, act3" in said and "--transitions adds" in said
 
 
 def test_metrics_are_those_of_the_last_window(records: list[Kept]) -> None:

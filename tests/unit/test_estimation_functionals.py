@@ -16,7 +16,8 @@ from stream.audit.book import FORECAST as FORECAST_OUTCOME
 from stream.audit.book import RELEASE, new_book, new_desk, new_verdicts
 from stream.audit.public import Public
 from stream.audit.task import public_of
-from stream.estimation.functionals import AGAIN, ASTRAY, FORECAST, TOLD, Heard, hear, new_heard, new_workplace
+from stream.estimation.functionals import AGAIN, ASTRAY, FORECAST, TOLD, Heard, hear, new_heard
+from stream.estimation.inverse import new_workplace
 
 BELIEFS = {
     "even": [0.25, 0.25, 0.25, 0.25],
@@ -93,6 +94,22 @@ def test_functionals_have_no_bias_wherever_there_can_be_one_without(mechanism: s
         possible = float(np.abs(found.chances @ solution - wanted).max()) < 1e-7
         assert found.known[value] == possible
         assert means[:, value] == pytest.approx(wanted if possible else np.zeros(4), abs=1e-6)
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_the_optimal_channel_has_its_inverse_whatever_is_taken_lent_or_rare(number: int) -> None:
+    """Against a solver, over beliefs of all shapes: some values without an output, donors, and rare ones."""
+    source = np.random.default_rng(number)
+    start = source.dirichlet(np.full(6, (0.2, 0.6, 2.0)[number % 3]))
+    start = np.maximum(start, 1e-4) / np.maximum(start, 1e-4).sum()
+    found = channel_of(public_with(start.tolist(), "optimal", (0.3, 1.2, 2.0, 3.5)[number // 6]))
+    for value in range(6):
+        wanted = np.eye(6)[value]
+        solution = np.linalg.lstsq(found.chances, wanted, rcond=1e-12)[0]
+        possible = float(np.abs(found.chances @ solution - wanted).max()) < 1e-7
+        assert found.known[value] == possible
+        if possible:
+            assert found.functionals[:, value] == pytest.approx(solution, rel=1e-5, abs=1e-6)
 
 
 def test_what_is_known_depends_on_the_mechanism_and_on_what_is_believed() -> None:

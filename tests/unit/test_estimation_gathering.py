@@ -236,7 +236,7 @@ def test_an_analyst_gets_columns(task: Task) -> None:
         ({"late": "soon"}, "its unit"),
         ({"confidence": 1.0}, "below 1"),
         ({"pooling": "best"}, "neither precision nor shares"),
-        ({"joint": [("work", "wrok")]}, "fields.each has work, age"),
+        ({"joint": [("work", "wrok")]}, "the fields are work, age"),
         ({"joint": [("work", "work")]}, "with itself"),
     ],
 )
