@@ -27,6 +27,9 @@ CHANGELOG_CLOCK_KEY: Final = b"t"
 CHANGELOG_HELD_PREFIX: Final = b"h"
 CHANGELOG_LEARNING_KEY: Final = b"e"
 CHANGELOG_EPOCH_PREFIX: Final = b"E"
+CHANGELOG_AGGREGATE_KEY: Final = b"a"
+PARTIALS_SUFFIX: Final = "-partials"  # the topic in which the partitions' sums of a window meet
+TOTAL_SUFFIX: Final = "-total"  # the group that adds them up
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 
 # Headers of a released record.
@@ -55,6 +58,14 @@ REPLAYED: Final = "replayed"
 DEAD_LETTERED: Final = "dead_lettered"
 OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED, DEAD_LETTERED)
 
+# Where aggregates are released instead of events: in = the sum of these four.
+TAKEN: Final = "taken"
+REPEATED: Final = "repeated"  # of a user and time that are known, and nothing about the user has changed
+AGGREGATE_OUTCOMES: Final = (TAKEN, REPEATED, REPLAYED, DEAD_LETTERED)
+WITHHELD: Final = "withheld"  # a window of which nothing is told, for one of the two reasons below
+WITHHELD_BUDGET: Final = "budget"
+WITHHELD_MISSING: Final = "partial_missing"
+
 # Outcome codes of the step; their place in this tuple is the code.
 STEP_OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED)
 
@@ -82,6 +93,10 @@ TIME_OUT_OF_RANGE: Final = "time_out_of_range"
 UNKNOWN_SEGMENT: Final = "unknown_segment"  # the field that chooses a user's model is missing, or names none
 SEGMENT_CHANGED: Final = "segment_changed"  # the user began in another segment, so another model serves him
 STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
+LATE: Final = "late"  # its window of aggregates is closed
+TIME_AHEAD: Final = "time_ahead"  # further ahead of its record's timestamp than is allowed
+BEFORE_START: Final = "before_start"  # before the first window of aggregates
+PARTIAL_UNREADABLE: Final = "partial_unreadable"  # a partition's sums that cannot be opened
 REASONS: Final = (
     UNREADABLE,
     TOMBSTONE,
@@ -106,6 +121,10 @@ REASONS: Final = (
     UNKNOWN_SEGMENT,
     SEGMENT_CHANGED,
     STATE_UNREADABLE,
+    LATE,
+    TIME_AHEAD,
+    BEFORE_START,
+    PARTIAL_UNREADABLE,
 )
 
 METRIC_PREFIX: Final = "sottovoce_"
@@ -115,3 +134,6 @@ PURPOSE_COINS: Final = "coins"
 PURPOSE_PSEUDONYM: Final = "pseudonym"
 PURPOSE_HELD: Final = "held"
 PURPOSE_LASTING: Final = "lasting"
+PURPOSE_CONTRIBUTION: Final = "contribution"
+PURPOSE_PARTIAL: Final = "partial"
+PURPOSE_NOISE: Final = "noise"
