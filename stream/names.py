@@ -28,8 +28,8 @@ CHANGELOG_HELD_PREFIX: Final = b"h"
 CHANGELOG_LEARNING_KEY: Final = b"e"
 CHANGELOG_EPOCH_PREFIX: Final = b"E"
 CHANGELOG_AGGREGATE_KEY: Final = b"a"
-PARTIALS_SUFFIX: Final = "-partials"  # the topic in which the partitions' sums of a window meet
-TOTAL_SUFFIX: Final = "-total"  # the group that adds them up
+PARTIALS_SUFFIX: Final = "-partials"  # what each partition adds up of a window of aggregates, sealed
+TOTAL_SUFFIX: Final = "-total"  # the group that adds them up and releases the windows
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 
 # Headers of a released record.
@@ -58,13 +58,15 @@ REPLAYED: Final = "replayed"
 DEAD_LETTERED: Final = "dead_lettered"
 OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED, DEAD_LETTERED)
 
-# Where aggregates are released instead of events: in = the sum of these four.
+# Of a pipeline of aggregates: in = the sum of these four.
 TAKEN: Final = "taken"
-REPEATED: Final = "repeated"  # of a user and time that are known, and nothing about the user has changed
-AGGREGATE_OUTCOMES: Final = (TAKEN, REPEATED, REPLAYED, DEAD_LETTERED)
-WITHHELD: Final = "withheld"  # a window of which nothing is told, for one of the two reasons below
+REPEATED: Final = "repeated"
+GATHERED_OUTCOMES: Final = (TAKEN, REPEATED, REPLAYED, DEAD_LETTERED)
+# Of a window of aggregates, in its header `outcome`; and why it is withheld.
+WITHHELD: Final = "withheld"
 WITHHELD_BUDGET: Final = "budget"
-WITHHELD_MISSING: Final = "partial_missing"
+WITHHELD_PARTIAL: Final = "partial_missing"
+WITHHELD_REASONS: Final = (WITHHELD_BUDGET, WITHHELD_PARTIAL)
 
 # Outcome codes of the step; their place in this tuple is the code.
 STEP_OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED)
@@ -92,11 +94,11 @@ TIME_TYPE: Final = "time_type"
 TIME_OUT_OF_RANGE: Final = "time_out_of_range"
 UNKNOWN_SEGMENT: Final = "unknown_segment"  # the field that chooses a user's model is missing, or names none
 SEGMENT_CHANGED: Final = "segment_changed"  # the user began in another segment, so another model serves him
-STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
-LATE: Final = "late"  # its window of aggregates is closed
+LATE: Final = "late"  # its window of aggregates was closed before it came
 TIME_AHEAD: Final = "time_ahead"  # further ahead of its record's timestamp than is allowed
 BEFORE_START: Final = "before_start"  # before the first window of aggregates
-PARTIAL_UNREADABLE: Final = "partial_unreadable"  # a partition's sums that cannot be opened
+PARTIAL_UNREADABLE: Final = "partial_unreadable"  # what a partition added up cannot be opened, or is none
+STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
 REASONS: Final = (
     UNREADABLE,
     TOMBSTONE,
@@ -120,11 +122,11 @@ REASONS: Final = (
     TIME_OUT_OF_RANGE,
     UNKNOWN_SEGMENT,
     SEGMENT_CHANGED,
-    STATE_UNREADABLE,
     LATE,
     TIME_AHEAD,
     BEFORE_START,
     PARTIAL_UNREADABLE,
+    STATE_UNREADABLE,
 )
 
 METRIC_PREFIX: Final = "sottovoce_"
