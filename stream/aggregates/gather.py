@@ -175,7 +175,7 @@ class GatherPipeline:
         """What has changed since this was asked before."""
         effects, held = only_offset(0), self._people.written()
         effects.releases = RecordBlock.of(partials)
-        effects.changelog = _changelog(held, timestamp)
+        effects.changelog = changelog_of(held, timestamp)
         effects.held = held
         effects.marks = {AGGREGATE_KEY: _MARK.pack(_MARK_VERSION, self._closed, self._latest)}
         effects.aggregates = GatherTold(self._closed, self._latest, len(self._people))
@@ -224,7 +224,8 @@ def mark_refused(where: str) -> StateRefused:
     )
 
 
-def _changelog(held: Mapping[bytes, bytes], timestamp: int) -> RecordBlock:
+def changelog_of(held: Mapping[bytes, bytes], timestamp: int) -> RecordBlock:
+    """What is held now; where that is nothing, the key is over."""
     records = list(held.values())
     gone = np.fromiter((not record for record in records), np.int8, len(records))
     return RecordBlock(
