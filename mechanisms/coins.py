@@ -41,15 +41,15 @@ def partition_key(epoch_key: bytes, pipeline: str, topic_id: bytes, partition: i
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=info).derive(epoch_key)
 
 
-def keystream(key: bytes, first_offset: int, count: int) -> Coins:
-    """The coins of `count` consecutive offsets: eight 64-bit words each."""
+def keystream(key: bytes, first_offset: int, count: int, lane: int = 0) -> Coins:
+    """The coins of `count` consecutive offsets: eight 64-bit words each. Lanes under one key have nothing in common."""
     require(first_offset >= 0 and count >= 0, "offsets are not negative")
     parts = []
     offset, left = first_offset, count
     while left > 0:
         # A cipher's 32-bit block counter must not run over: the nonce changes every 2^32 offsets.
         run = min(left, _COUNTERS - offset % _COUNTERS)
-        nonce = struct.pack("<IQI", offset % _COUNTERS, offset // _COUNTERS, 0)
+        nonce = struct.pack("<IQI", offset % _COUNTERS, offset // _COUNTERS, lane)
         encryptor = Cipher(algorithms.ChaCha20(key, nonce), mode=None).encryptor()
         parts.append(encryptor.update(bytes(run * BYTES_PER_OFFSET)))
         offset += run

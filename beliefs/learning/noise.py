@@ -21,10 +21,10 @@ def two_sided_geometric(rate: Fraction, below: Below) -> int:
     s, t = rate.numerator, rate.denominator
     while True:
         part = below(t)
-        if not _exp_minus(Fraction(part, t), below):
+        if not _exp_minus(part, t, below):
             continue
         whole = 0
-        while _exp_minus(Fraction(1), below):
+        while _exp_minus(1, 1, below):
             whole += 1
         size = (part + t * whole) // s
         negative = below(2) == 1
@@ -32,10 +32,10 @@ def two_sided_geometric(rate: Fraction, below: Below) -> int:
             return -size if negative else size
 
 
-def _exp_minus(power: Fraction, below: Below) -> bool:
-    """True with probability exp(-power), for a power from 0 to 1."""
+def _exp_minus(top: int, bottom: int, below: Below) -> bool:
+    """True with probability exp(-top/bottom), for a quotient from 0 to 1."""
     count = 1
-    while below(power.denominator * count) < power.numerator:
+    while top > 0 and below(bottom * count) < top:
         count += 1
     return count % 2 == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stream.compute.aggregate_names import AGGREGATE
 from stream.compute.computation import Choice, Computation
 from stream.compute.cpl_names import CPL
 from stream.compute.ldp_names import LDP
@@ -10,4 +11,4 @@ from stream.compute.sip_names import SIP
 
 __all__ = ["CATALOGUE", "Choice", "Computation"]
 
-CATALOGUE: dict[str, Computation | Choice] = {**SIP, **CPL, **LDP, **PDP}
+CATALOGUE: dict[str, Computation | Choice] = {**SIP, **CPL, **LDP, **PDP, **AGGREGATE}

@@ -33,6 +33,15 @@ def local_modules() -> dict[str, Path]:
     }
 
 
+def aggregate_modules() -> dict[str, Path]:
+    """The same of the noise of aggregates; its vectors are called aggregate_<name>."""
+    registry = importlib.import_module("mechanisms.aggregate.registry")
+    return {
+        f"aggregate_{name}": ROOT.joinpath(*made.__module__.split(".")).with_suffix(".py")
+        for name, made in registry.REGISTRY.items()
+    }
+
+
 def listed_packages() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return list(project["tool"]["setuptools"]["packages"])
@@ -69,6 +78,9 @@ def test_every_mechanism_has_its_note_and_its_vectors() -> None:
     of_fields = local_modules()
     assert len(of_fields) > 10
     assert rules.mechanism_files(ROOT, of_fields) == []
+    of_aggregates = aggregate_modules()
+    assert of_aggregates
+    assert rules.mechanism_files(ROOT, of_aggregates) == []
 
 
 def test_the_locks_name_no_index() -> None:

@@ -50,7 +50,7 @@ def chances(run: Callable[[Below], object], most: int) -> dict[object, Fraction]
 
 @pytest.mark.parametrize("power", [Fraction(0), Fraction(1, 3), Fraction(2, 3), Fraction(1)])
 def test_a_coin_shows_heads_with_the_exponential_of_its_power(power: Fraction) -> None:
-    found = chances(lambda below: _exp_minus(power, below), 6)
+    found = chances(lambda below: _exp_minus(power.numerator, power.denominator, below), 6)
     undecided = float(1 - sum(found.values()))
     heads = float(found.get(True, Fraction(0)))
     assert undecided < 0.002
