@@ -8,7 +8,7 @@
               4  how many spans are missing; then partition (4), from (8) and to (8) of each
               4  how many runs of losses; then how many windows (4) and what each lost (8), oldest first
 
-All numbers big-endian. Losses are those of the last windows of the horizon but one: with the next, they are the horizon.
+All numbers big-endian. The losses are those of all windows of the horizon but the next one.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ class Effects:
     `held` are the users of whom something else is held now than before, sealed; nothing is held where it is empty.
     `held_change` is by how much the number of waiting events grew, `appended` when the records of those that were
     carried out came into the raw topic; None where these are the records of the block. `watched`, `learning`,
-    `fields` and `aggregates` are for whoever watches over the pipeline after the commit; the protocol only hands them on. `marks` are
-    small records that are committed with the block and kept by the store.
+    `fields` and `aggregates` are for whoever watches over the pipeline after the commit; the protocol only hands them
+    on. `marks` are small records that are committed with the block and kept by the store.
     """
 
     next_offset: int
