@@ -48,11 +48,15 @@ def main_options(
 def init(
     file: Annotated[Path, typer.Argument(help="The settings file to write.")] = Path("sottovoce.yaml"),
     pipeline: Annotated[str, typer.Option(help="The name of the pipeline: a-z, 0-9 and -.")] = "phones",
+    aggregates: Annotated[
+        bool, typer.Option("--aggregates", help="For windows of counts, sums, means and histograms over all users.")
+    ] = False,
 ) -> None:
     """Write a settings file to start from, with every setting explained."""
     from stream.commands.init import init_command
+    from stream.commands.init_examples import AGGREGATES, EVENTS
 
-    raise typer.Exit(init_command(file, pipeline))
+    raise typer.Exit(init_command(file, pipeline, AGGREGATES if aggregates else EVENTS))
 
 
 @app.command()

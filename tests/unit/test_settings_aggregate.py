@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from aggregate_world import ALL, HEAD, INDEPENDENT, JOB, PACE, PEOPLE, PLACES, STEPS, aggregate_settings, aggregate_text
 
+from stream.commands.init import template
+from stream.commands.init_examples import AGGREGATES
 from stream.errors import ConfigurationRefused
 from stream.settings.amounts import read_decimal, write_decimal, write_moment
 from stream.settings.load import aggregate_fingerprint, parse_settings
 from stream.settings.model import Settings
+from stream.settings.schema import json_schema
 
 NOON_2026 = 1_767_225_600_000
 
@@ -38,7 +42,7 @@ def test_what_is_declared_is_read() -> None:
     )
     assert [query.kind for query in found.each.values()] == ["count", "sum", "mean", "histogram", "top"]
     assert [str(query.path) for query in found.each.values()] == ["None", "$.steps", "$.pace", "$.job", "$.cell"]
-    assert found.each["steps"].steps == (0, 40, Decimal("0.5"))
+    assert found.each["steps"].steps == (Decimal(0), Decimal(40), Decimal("0.5"))
     assert not settings.follows
 
 
@@ -229,6 +233,21 @@ def test_everything_that_decides_what_is_released_is_in_the_fingerprint() -> Non
 
 def _alone(settings: Settings) -> bytes:
     return aggregate_fingerprint(settings, {})
+
+
+def test_the_schema_accepts_what_the_reader_accepts() -> None:
+    validator = importlib.import_module("jsonschema").Draft202012Validator(json_schema())
+    yaml = importlib.import_module("ruamel.yaml").YAML(typ="safe", pure=True)
+    more = "dependence: {users: {law: homes.json}, windows: {fresh: true}}\nprotects: one_window\nadversary: weakest"
+    times = "window: 1h\nfrom: '2026-01-01T00:00:00Z'\nlateness: 0s\ngrace: 1m\nahead: 1d"
+    for text in (
+        template("hours", AGGREGATES).replace("2026-01-01T00:00:00Z\n", "'2026-01-01T00:00:00Z'\n"),
+        aggregate_text(times=times, more=more),
+    ):
+        assert [error.message for error in validator.iter_errors(yaml.load(text))] == []
+        assert parse_settings(text.encode(), Path("c.yaml")).aggregate is not None
+    wrong = aggregate_text(times=times).replace("count: users", "sum: $.a, count: users")
+    assert [error.message for error in validator.iter_errors(yaml.load(wrong))] != []
 
 
 def test_laws_lie_beside_the_settings_file() -> None:
