@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
+from mechanisms.aggregate.geometric import Geometric
 from stream.records.fields import FieldForm
 from stream.settings.aggregate import Kind, Take
-
-
-class Noise(Protocol):
-    """Two-sided geometric noise: P(z) ~ exp(-|z| den/num) on whole numbers."""
-
-    @property
-    def num(self) -> int: ...
-    @property
-    def den(self) -> int: ...
-    def loss(self, shift: int) -> int: ...
-    def interval(self, confidence: float) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -35,7 +25,7 @@ class Query:
     name: str
     kind: Kind
     loss: int
-    noise: tuple[Noise, ...]
+    noise: tuple[Geometric, ...]
     form: FieldForm | None = None
     take: Take = "last"
     at_most: int | None = None

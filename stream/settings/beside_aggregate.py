@@ -1,6 +1,7 @@
 """What windows of aggregates may hold together, and what does not go with them."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
 import orjson
@@ -36,6 +37,8 @@ _ABOUT: Final[dict[tuple[str, ...], str]] = {
 }
 _MOST_STEPS: Final = 1_000_000_000
 """So that the sum of two thousand million users' contributions fits 62 bits."""
+_WIDEST_NOISE: Final = 1 << 42
+"""Well inside what numbers of 62 bits hold (mechanisms/aggregate/geometric.py)."""
 _MOST_SHOWN_BYTES: Final = 1 << 19
 """Kafka takes records of a megabyte, unless it is told otherwise."""
 _OF_A_CELL: Final = 96
@@ -126,18 +129,21 @@ def _steps(query: QuerySettings) -> Iterator[Wrong]:
     if not low < high:
         yield ("high",), f"{write_decimal(high)}, with low {write_decimal(low)}", "more than low", "raise high"
     for name, bound in (("low", low), ("high", high)):
-        if bound % grid:
+        if abs(bound) > grid * _MOST_STEPS:
+            found = f"{write_decimal(bound)} with a grid of {write_decimal(grid)}"
+            yield (name,), found, f"at most {_MOST_STEPS:,} steps of the grid from 0", "choose larger steps"
+        elif bound % grid:
             nearest = (bound / grid).to_integral_value() * grid
             fix = f"write {write_decimal(nearest)}, or a grid that divides it"
             yield (name,), f"{write_decimal(bound)}, between two multiples of the grid", "a multiple of grid", fix
-        if abs(bound / grid) > _MOST_STEPS:
-            allowed = f"at most {_MOST_STEPS:,} steps of the grid from 0"
-            yield (
-                (name,),
-                f"{write_decimal(bound)} with a grid of {write_decimal(grid)}",
-                allowed,
-                "choose larger steps",
-            )
+    steps = (high - low) / grid
+    if query.kind == "mean" and steps == 1:
+        fix = "write a finer grid; the share of one of two values is better told by a histogram"
+        yield ("grid",), "one step from low to high", "at least two steps for a mean", fix
+    if max(abs(low), abs(high), high - low) / grid / Decimal(query.epsilon) > _WIDEST_NOISE:
+        found = f"{query.epsilon:g} over {write_decimal(steps)} steps of the grid"
+        allowed = f"noise of at most {_WIDEST_NOISE:,} steps"
+        yield ("epsilon",), found, allowed, "write a wider grid, or a larger epsilon"
 
 
 def _sizes(aggregate: AggregateSettings) -> Iterator[Wrong]:

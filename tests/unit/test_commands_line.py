@@ -90,7 +90,7 @@ def test_init_writes_a_file_for_aggregates_too(tmp_path: Path) -> None:
         assert line in lines
         in_force = text.replace(line, line.replace("#", "", 1))
         assert parse_settings(in_force.encode(), path).aggregate == settings.aggregate
-    assert "aggregate" not in template()
+    assert "aggregate:" not in template()
 
 
 def test_validate_says_that_all_is_in_order(house: Path) -> None:

@@ -55,6 +55,14 @@ def test_what_is_declared_is_read() -> None:
         (STEPS, STEPS.replace("grid: 0.5", "grid: 0"), ".grid", "0"),
         (STEPS, STEPS.replace("grid: 0.5", "grid: 0.3"), ".high", "40, between two multiples"),
         (STEPS, STEPS.replace("grid: 0.5", "grid: 1e-9"), ".high", "40 with a grid of 0.000000001"),
+        (STEPS, STEPS.replace("grid: 0.5", "grid: 1e-7").replace("0.3}", "1e-6}"), ".epsilon", "400000000 steps"),
+        (PACE, PACE.replace("grid: 0.1", "grid: 12"), ".grid", "one step from low to high"),
+        (
+            STEPS,
+            STEPS.replace("grid: 0.5", "grid: 1e-15").replace("high: 40", "high: 1e15"),
+            ".high",
+            "1000000000000000",
+        ),
         (STEPS, STEPS.replace("grid: 0.5", "grid: fine"), ".grid", '"fine"'),
         (STEPS, STEPS.replace("high: 40", "high: 0"), ".high", "0, with low 0"),
         (STEPS, STEPS.replace("high: 40", "high: .inf"), ".high", "Infinity"),
@@ -181,7 +189,7 @@ def test_too_many_numbers_and_too_long_records_are_refused() -> None:
     wide = "values: {kind: integers, low: 1, high: 31999}"
     many = f"a: {{top: 3, of: $.a, {wide}, epsilon: 1}}"
     assert aggregate_settings(many).aggregate is not None
-    told = problems(aggregate_text(many, "b: {mean: $.b, low: 0, high: 1, grid: 1, epsilon: 1}"))
+    told = problems(aggregate_text(many, "b: {mean: $.b, low: 0, high: 2, grid: 1, epsilon: 1}"))
     assert [what for _, _, what in told] == ["32,001 numbers a window, 31,999 of them of a"]
     told = problems(aggregate_text(f"a: {{histogram: $.a, {wide}, epsilon: 1}}"))
     assert [(place, what.split()[0]) for _, place, what in told] == [("aggregate.each", "about")]
