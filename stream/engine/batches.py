@@ -37,6 +37,7 @@ _RECORD_OVERHEAD = 1 + 10 + 5 * 5
 _LENGTH_BYTES = 5
 # The columns of the table of batches.
 _FROM, _TO, _COUNT, _FIRST_TIME, _LAST_TIME, _WIDTH = 0, 1, 2, 3, 4, 5
+_NONE = np.zeros(0, np.int8)
 
 
 class Batch(NamedTuple):
@@ -87,6 +88,7 @@ def encode(block: RecordBlock, batch_bytes: int) -> list[Batch]:
         block.keys is not None,
         _alike(keys),
         _alike(block.values),
+        _read_only(_NONE if block.gone is None else block.gone),
         _read_only(block.timestamps),
         headers,
         batch_bytes,
@@ -257,6 +259,7 @@ def _encode(
     has_keys: bool,
     keys: Texts,
     values: Texts,
+    gone: NDArray[np.int8],
     timestamps: Integers,
     headers: _Headers,
     batch_bytes: int,
@@ -264,14 +267,17 @@ def _encode(
     out: Bytes,
     table: Integers,
 ) -> int:
-    """Encode all records; answers the number of batches. A batch ends before a record that would fill it."""
+    """Encode all records; answers the number of batches. A batch ends before a record that would fill it. `gone` has an
+    entry for each record, or none at all where every record has a value.
+    """
     made, at, key_start, value_start = -1, 0, 0, 0
     for i in range(timestamps.shape[0]):
         key_end, value_end, time = keys.ends[i], values.ends[i], timestamps[i]
         key_bytes = key_end - key_start if has_keys else -1
+        value_bytes = -1 if gone.shape[0] > 0 and gone[i] != 0 else value_end - value_start
         more, size = _headers_size(headers, i)
-        size += 1 + _size_of(key_bytes) + max(key_bytes, 0) + _size_of(value_end - value_start)
-        size += value_end - value_start + _size_of(headers.always + more)
+        size += 1 + _size_of(key_bytes) + max(key_bytes, 0) + _size_of(value_bytes)
+        size += max(value_bytes, 0) + _size_of(headers.always + more)
         body = size
         if made >= 0:
             body += _size_of(time - table[made, _FIRST_TIME]) + _size_of(table[made, _COUNT])
@@ -288,8 +294,9 @@ def _encode(
         at = _put_number(out, at, key_bytes)
         if has_keys:
             at = _put_bytes(out, at, keys.data, key_start, key_end)
-        at = _put_number(out, at, value_end - value_start)
-        at = _put_bytes(out, at, values.data, value_start, value_end)
+        at = _put_number(out, at, value_bytes)
+        if value_bytes > 0:
+            at = _put_bytes(out, at, values.data, value_start, value_end)
         at = _put_number(out, at, headers.always + more)
         at = _put_headers(out, at, headers, i)
         table[made, _TO] = at

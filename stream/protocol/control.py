@@ -6,6 +6,7 @@ Some small records stand in every partition of the belief changelog beside the u
     key b"o"  the progress mark, 8 bytes big-endian: the source offset from which the next block starts
     key b"t"  the clock mark, 16 bytes big-endian: a time, and the source offset at which windows due by then are closed
     key b"e"  where a model is learnt, the epoch mark: how far that has come (stream/learning/mark.py)
+    key b"a"  where aggregates are released, how far windows are closed (stream/aggregates)
     key b"E"  and 8 bytes big-endian, the number of an epoch: what it began with (stream/learning/record.py)
 
 The control record is written in a partition's first transaction and checked at every load. The progress mark is
@@ -28,6 +29,7 @@ from typing import Final
 
 from stream.errors import StateRefused
 from stream.names import (
+    CHANGELOG_AGGREGATE_KEY,
     CHANGELOG_CLOCK_KEY,
     CHANGELOG_CONTROL_KEY,
     CHANGELOG_EPOCH_PREFIX,
@@ -39,6 +41,8 @@ CONTROL_KEY: Final = CHANGELOG_CONTROL_KEY
 PROGRESS_KEY: Final = CHANGELOG_PROGRESS_KEY
 CLOCK_KEY: Final = CHANGELOG_CLOCK_KEY
 LEARNING_KEY: Final = CHANGELOG_LEARNING_KEY
+AGGREGATE_KEY: Final = CHANGELOG_AGGREGATE_KEY
+_MARKS: Final = (CONTROL_KEY, PROGRESS_KEY, CLOCK_KEY, LEARNING_KEY, AGGREGATE_KEY)
 
 _OFFSET: Final = struct.Struct(">q")
 _CLOCK: Final = struct.Struct(">qq")
@@ -110,7 +114,7 @@ _WHY: Final = {
 
 def is_mark(key: bytes) -> bool:
     """Whether a record of the changelog is one of the small ones, and not a user's."""
-    return key in (CONTROL_KEY, PROGRESS_KEY, CLOCK_KEY, LEARNING_KEY) or key.startswith(CHANGELOG_EPOCH_PREFIX)
+    return key in _MARKS or key.startswith(CHANGELOG_EPOCH_PREFIX)
 
 
 def encode_control(control: Control) -> bytes:
