@@ -1,15 +1,13 @@
-"""Every figure that `explain` gives of a pipeline of aggregates. Amounts told in nats, amounts of a field in its unit."""
+"""Every figure that `explain` gives of a pipeline of aggregates, in nats and in the units of the fields."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from fractions import Fraction
 from typing import Any, Final
 
 from beliefs.rounding import INFINITE, nats
-from mechanisms.aggregate.geometric import Geometric
-from stream.aggregates.ledger import MOST_NOISE
+from stream.aggregates.expected import fitting_windows, topped_up
 from stream.aggregates.opening import OpenedAggregates
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.query import Query
@@ -105,6 +103,7 @@ def _assumed(settings: AggregateSettings, promise: AggregatePromise) -> dict[str
         "protects": promise.protects,
         "adversary": promise.claim.adversary,
         "method": promise.claim.method,
+        "group_baseline": None,
     }
 
 
@@ -112,9 +111,6 @@ def _told(promise: AggregatePromise) -> dict[str, Any]:
     """What windows tell about one user, and what the gate makes of that."""
     loss, horizon, leak = promise.window_loss, promise.horizon, promise.claim.leak
     told, target = leak([loss] * horizon), INFINITE if promise.target is None else promise.target
-    fit = fitting_windows(promise)
-    rest = 0 if fit == horizon else promise.claim.next_loss([loss] * fit, target)
-    topped_up = promise.beyond == "top_up" and 0 < rest < loss and rest * MOST_NOISE >= loss
     return {
         "window_loss": nats(loss),
         "window_leak": nats(leak([loss])),
@@ -123,19 +119,7 @@ def _told(promise: AggregatePromise) -> dict[str, Any]:
         "horizon_told": nats(told),
         "target": nats(target),
         "beyond": promise.beyond,
-        "fit": fit,
-        "more_noise": loss / rest if topped_up else None,
+        "fit": fitting_windows(promise),
+        "more_noise": topped_up(promise),
         "factor": math.exp(min(700.0, nats(min(told, target)))),
     }
-
-
-def fitting_windows(promise: AggregatePromise) -> int:
-    """How many windows in a row are released with their own noise, from the first on; at most the horizon."""
-    if promise.target is None:
-        return promise.horizon
-    loss, leak = promise.window_loss, promise.claim.leak
-    return bisect_right(range(1, promise.horizon + 1), promise.target, key=lambda count: leak([loss] * count))
-
-
-def margin(noise: Geometric) -> int:
-    return noise.interval(CONFIDENCE)
