@@ -21,6 +21,7 @@ from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.query import Query
 from stream.aggregates.total import RawTopic, TotalPipeline
 from stream.keys import Epoch, KeyRing
+from stream.protocol.control import AGGREGATE_KEY, PROGRESS_KEY
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Outgoing
@@ -226,6 +227,23 @@ class Recount:
                 row = [cell for query in promise.queries for cell in contribution(query, events)]
                 found[number] = [a + b for a, b in zip(found[number], row, strict=True)]
         return found
+
+
+def closings_by_clock(changelog: Iterable[tuple[bytes, bytes | None]]) -> list[tuple[int, int]]:
+    """From a partition's committed changelog: before which offset of the raw topic, and up to when, windows were closed
+    by the clock. Only such a closing moves the mark of windows and leaves that of progress where it was.
+    """
+    found: list[tuple[int, int]] = []
+    progress = before = closed = 0
+    for key, value in changelog:
+        if key == PROGRESS_KEY:
+            before, progress = progress, int.from_bytes(value or b"", "big")
+        elif key == AGGREGATE_KEY:
+            until = int.from_bytes((value or b"")[1:9], "big")
+            if until > closed and before == progress:
+                found.append((progress, until))
+            closed = until
+    return found
 
 
 def window_end(promise: AggregatePromise, time: int) -> int:

@@ -187,11 +187,7 @@ def test_a_budget_withholds_and_lets_go_again() -> None:
     life = Life(total_of(promise))
     life.carry_out(block_of_partials(empty(promise, 7)[0]))
     said = told(life.released)
-    assert [each["outcome"] for each in said] == ["released", "released", "withheld", "withheld"] + [
-        "released",
-        "released",
-        "withheld",
-    ]
+    assert [each["outcome"] for each in said] == [*["released"] * 2, *["withheld"] * 2, *["released"] * 2, "withheld"]
     assert said[2]["reason"] == "budget"
     assert (said[2]["aggregates"], said[2]["guarantee"]["loss"], said[2]["guarantee"]["total"]) == ({}, 0, 1)
 
