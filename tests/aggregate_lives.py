@@ -8,12 +8,14 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 from aggregate_world import aggregate_settings
 
+from mechanisms.aggregate.coin_stream import CoinStream
 from stream.aggregates.compiled import queries_of
 from stream.aggregates.gather import GatherPipeline
 from stream.aggregates.people import readable_head
@@ -183,6 +185,27 @@ def sums_of(promise: AggregatePromise, partials: Iterable[Outgoing], partitions:
             number = (partial.head.closed_from - promise.start) // promise.length + i
             found[number] = found.get(number, np.zeros(promise.cells, np.int64)) + row
     return {number: row.tolist() for number, row in sorted(found.items())}
+
+
+def told(records: list[Outgoing]) -> list[dict[str, Any]]:
+    return [json.loads(record.value or b"", parse_float=Decimal) for record in records]
+
+
+def without_noise(promise: AggregatePromise, said: dict[str, Any], noise_key: bytes) -> list[int]:
+    """The cells of a window again, by whoever has the key."""
+    cells: list[int] = []
+    for place, query in enumerate(promise.queries):
+        stream, told_ = CoinStream(noise_key, said["window"]["number"], place), said["aggregates"][query.name]
+        if query.kind == "mean":
+            cells.append(round(told_["sum"]["value"] / query.grid) - query.noise[0].draw(stream))
+            cells.append(told_["count"]["value"] - query.noise[1].draw(stream))
+        elif query.kind in ("histogram", "top"):
+            drawn = [query.noise[0].draw(stream) for _ in range(query.cells)]
+            shown = {each["value"]: each["count"] for each in told_["cells"]}
+            cells += [shown[label] - drawn[i] if label in shown else -1 for i, label in enumerate(query.labels)]
+        else:
+            cells.append(round(told_["value"] / query.grid) - query.noise[0].draw(stream))
+    return cells
 
 
 # The recount.
