@@ -30,6 +30,7 @@ from stream.settings.amounts import write_decimal, write_moment
 CONFIDENCE: Final = 0.95
 CONFIDENCE_OF_A_PART: Final = 0.975
 """Two parts are both right with 95 %."""
+_CELL_BYTES: Final = 128
 _UP: Final = Context(prec=9, rounding=ROUND_CEILING)
 _EXACT: Final = Context(prec=60)
 _ROUNDED: Final = {way: Context(prec=12, rounding=way) for way in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)}
@@ -65,7 +66,7 @@ class Releases:
         told, at = {}, 0
         for place, query in enumerate(self._promise.queries):
             stream = CoinStream(self._key, number, place)
-            noise = [_slimmed(each.num, each.den, more_noise) for each in query.noise]
+            noise = [_slimmed(each, more_noise) for each in query.noise]
             told[query.name] = _told(query, sums[at : at + query.cells], noise, stream)
             at += query.cells
         return told
@@ -83,6 +84,16 @@ class Releases:
             "method": promise.claim.method,
             "more_noise": _rounded_up(decision.more_noise),
         }
+
+
+def record_bytes_max(promise: AggregatePromise) -> int:
+    """The largest value of a released record: no number that is written has more than 24 characters."""
+    return 1024 + sum(_bytes_max(query) for query in promise.queries)
+
+
+def _bytes_max(query: Query) -> int:
+    lengths = sorted((len(orjson.dumps(label)) for label in query.labels), reverse=True)
+    return 1024 + len(query.name) + sum(_CELL_BYTES + length for length in lengths[: query.shown])
 
 
 def _told(query: Query, sums: Integers, noise: Sequence[Geometric], stream: CoinStream) -> dict[str, Any]:
@@ -152,8 +163,7 @@ def _interval(noise: Geometric, confidence: float) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _slimmed(num: int, den: int, more_noise: Fraction) -> Geometric:
-    noise = Geometric(num, den)
+def _slimmed(noise: Geometric, more_noise: Fraction) -> Geometric:
     return noise if more_noise == 1 else slimmed(noise, more_noise)
 
 
