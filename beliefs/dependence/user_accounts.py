@@ -19,7 +19,7 @@ from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
 from beliefs.dependence.budget import largest_loss
 from beliefs.dependence.odds import GraphOdds, TableOdds
-from beliefs.dependence.passed import Frontiers
+from beliefs.dependence.passed import ROUNDINGS_A_UNIT, Frontiers, units_through
 from beliefs.dependence.tree import TreeInfluence
 from beliefs.laws.blocks import BlocksLaw
 from beliefs.laws.chosen import Law, Theta, each_of
@@ -223,16 +223,14 @@ def _of_table(law: TableLaw, knowing: bool, only: OnlyQuery | None) -> Account:
 
 def _pair(joint: Matrix) -> Callable[[int], int]:
     """Two users, of whom one is known or not: what is told of one through the other needs nobody else."""
-    ways = [_rows(joint), _rows(joint.T)]
-    influence = TreeInfluence(
-        np.array([-1, 0], dtype=np.int64),
-        np.array([0, 1], dtype=np.int64),
-        np.array([-1, 0], dtype=np.int64),
-        Frontiers.of(ways[:1]),
-        Frontiers.of(ways[1:]),
-        2 + joint.size // (1 << 8),
-    )
-    return lambda loss: influence.worst(np.full(2, loss, dtype=np.int64)).units
+    ways = [Frontiers.of([_rows(each)]) for each in (joint, joint.T)]
+    room = 2 + 4 * max(joint.shape) // ROUNDINGS_A_UNIT
+
+    def leak(loss: int) -> int:
+        told = [units_through(loss, 0, way.against.size, way.against, way.inside, room) for way in ways]
+        return min(INFINITE, loss + max(told))
+
+    return leak
 
 
 def _rows(joint: Matrix) -> Matrix:
