@@ -21,10 +21,10 @@ from beliefs.laws.law_file import LawFile, serialise
 from beliefs.laws.markov import MarkovLaw
 from beliefs.laws.table import TableLaw
 from beliefs.rounding import UNITS_PER_NAT
-from stream.aggregates.expected import fitting_windows, topped_up
+from stream.aggregates.expected import fitting_windows, mean_within, topped_up
 from stream.aggregates.ledger import Ledger
 from stream.aggregates.opening import open_aggregates
-from stream.commands.aggregate_facts import aggregate_facts, mean_within
+from stream.commands.aggregate_facts import aggregate_facts
 from stream.errors import ConfigurationRefused
 from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.opening import open_pipeline
