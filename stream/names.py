@@ -17,6 +17,8 @@ EXIT_STOPPED: Final = 3  # a worker lost its partition or could not publish; a s
 # What explain, plan and compare assume of a user where nobody says how many events he has: one each quarter of an hour.
 EVENTS_A_DAY: Final = 96
 MOST_EVENTS_A_DAY: Final = 1_000_000
+# Over how many users in a window plan takes a mean, where nobody says.
+USERS_A_WINDOW: Final = 1_000
 
 # Topics. The raw, released and dead-letter topics are named in the settings.
 CHANGELOG_SUFFIX: Final = "-beliefs-changelog"
@@ -27,6 +29,10 @@ CHANGELOG_CLOCK_KEY: Final = b"t"
 CHANGELOG_HELD_PREFIX: Final = b"h"
 CHANGELOG_LEARNING_KEY: Final = b"e"
 CHANGELOG_EPOCH_PREFIX: Final = b"E"
+CHANGELOG_AGGREGATE_KEY: Final = b"a"
+PARTIALS_SUFFIX: Final = "-partials"  # what each partition adds up of a window of aggregates, sealed
+AGGREGATES: Final = "aggregates"
+TOTAL_SUFFIX: Final = "-total"  # the group that adds them up and releases the windows
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 
 # Headers of a released record.
@@ -55,6 +61,16 @@ REPLAYED: Final = "replayed"
 DEAD_LETTERED: Final = "dead_lettered"
 OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED, DEAD_LETTERED)
 
+# Of a pipeline of aggregates: in = the sum of these four.
+TAKEN: Final = "taken"
+REPEATED: Final = "repeated"
+GATHERED_OUTCOMES: Final = (TAKEN, REPEATED, REPLAYED, DEAD_LETTERED)
+# Of a window of aggregates, in its header `outcome`; and why it is withheld.
+WITHHELD: Final = "withheld"
+WITHHELD_BUDGET: Final = "budget"
+WITHHELD_PARTIAL: Final = "partial_missing"
+WITHHELD_REASONS: Final = (WITHHELD_BUDGET, WITHHELD_PARTIAL)
+
 # Outcome codes of the step; their place in this tuple is the code.
 STEP_OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED)
 
@@ -81,6 +97,10 @@ TIME_TYPE: Final = "time_type"
 TIME_OUT_OF_RANGE: Final = "time_out_of_range"
 UNKNOWN_SEGMENT: Final = "unknown_segment"  # the field that chooses a user's model is missing, or names none
 SEGMENT_CHANGED: Final = "segment_changed"  # the user began in another segment, so another model serves him
+LATE: Final = "late"  # its window of aggregates was closed before it came
+TIME_AHEAD: Final = "time_ahead"  # further ahead of its record's timestamp than is allowed
+BEFORE_START: Final = "before_start"  # before the first window of aggregates
+PARTIAL_UNREADABLE: Final = "partial_unreadable"  # what a partition added up cannot be opened, or is none
 STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
 REASONS: Final = (
     UNREADABLE,
@@ -105,6 +125,10 @@ REASONS: Final = (
     TIME_OUT_OF_RANGE,
     UNKNOWN_SEGMENT,
     SEGMENT_CHANGED,
+    LATE,
+    TIME_AHEAD,
+    BEFORE_START,
+    PARTIAL_UNREADABLE,
     STATE_UNREADABLE,
 )
 
@@ -115,3 +139,6 @@ PURPOSE_COINS: Final = "coins"
 PURPOSE_PSEUDONYM: Final = "pseudonym"
 PURPOSE_HELD: Final = "held"
 PURPOSE_LASTING: Final = "lasting"
+PURPOSE_CONTRIBUTION: Final = "contribution"
+PURPOSE_PARTIAL: Final = "partial"
+PURPOSE_NOISE: Final = "noise"

@@ -41,6 +41,7 @@ def blocks(draw: st.DrawFn, max_records: int = 90) -> RecordBlock:
         header_names=tuple(draw(NAMES) for _ in range(headers)),
         header_values=tuple(texts(SMALL) if kind else draw(TEXTS) for kind in kinds),
         header_masks=tuple(masks) if draw(st.booleans()) else (),
+        gone=np.arange(count, dtype=np.int8) % draw(st.integers(1, 3)) if draw(st.booleans()) else None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from stream.commands import adversary_options, calibrate_options, estimate_options, fit_options, plan_options
-from stream.names import DISTRIBUTION, EVENTS_A_DAY
+from stream.names import DISTRIBUTION, EVENTS_A_DAY, USERS_A_WINDOW
 
 app = typer.Typer(
     name=DISTRIBUTION,
@@ -48,11 +48,15 @@ def main_options(
 def init(
     file: Annotated[Path, typer.Argument(help="The settings file to write.")] = Path("sottovoce.yaml"),
     pipeline: Annotated[str, typer.Option(help="The name of the pipeline: a-z, 0-9 and -.")] = "phones",
+    aggregates: Annotated[
+        bool, typer.Option("--aggregates", help="For windows of counts, sums, means and histograms over all users.")
+    ] = False,
 ) -> None:
     """Write a settings file to start from, with every setting explained."""
     from stream.commands.init import init_command
+    from stream.commands.init_examples import AGGREGATES, EVENTS
 
-    raise typer.Exit(init_command(file, pipeline))
+    raise typer.Exit(init_command(file, pipeline, AGGREGATES if aggregates else EVENTS))
 
 
 @app.command()
@@ -148,18 +152,23 @@ def plan(
     write: plan_options.Write = None,
     replace: plan_options.Replace = False,
     everything: plan_options.Everything = False,
+    within: plan_options.Within = None,
+    users: plan_options.UsersAWindow = USERS_A_WINDOW,
     as_json: AsJson = False,
 ) -> None:
     """Find the mechanism, epsilon, window and budget that keep what you want and tell the least.
 
     Say what you want with --agreement, --distance, --leakage-per-day and --delay; without any of them the points that
-    no other beats are listed and none is chosen. No data is read, and no Kafka.
+    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. No data is read, and no
+    Kafka.
     """
-    from stream.commands.plan import Asked, Outputs, plan_command
+    from stream.commands.plan import plan_command
+    from stream.commands.plan_asked import Asked, Outputs
     from stream.planning.grid import Grid
 
     grid = Grid(tuple(mechanism or ()), tuple(epsilon or ()), tuple(order or ()), tuple(window or ()))
-    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything)
+    wanted = tuple(within or ())
+    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything, wanted, users)
     raise typer.Exit(plan_command(asked, Outputs(html, write, replace), as_json=as_json))
 
 

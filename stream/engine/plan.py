@@ -12,7 +12,11 @@ from stream.protocol.publish import Topics
 class Plan:
     """`record_bytes` is the largest value that is read from the raw topic, `row_bytes` a user's state row, `held_bytes`
     the most that is held about a user between two events, `mark_bytes` the largest of the small records beside them; 0
-    where nothing ever is.
+    where nothing ever is. `released_bytes` is the largest value that is written to the released topic; None where that
+    is a raw value written anew.
+
+    `single` are topics that have one partition, to which all partitions write; `elsewhere` are those that another job
+    of the pipeline answers for, whatever partitions they have.
     """
 
     pipeline: str
@@ -23,6 +27,9 @@ class Plan:
     row_bytes: int
     held_bytes: int = 0
     mark_bytes: int = 0
+    released_bytes: int | None = None
+    single: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
     replication_factor: int = 1
     session_timeout_ms: int = 10_000
     drain_seconds: float = 10.0

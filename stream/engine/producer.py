@@ -6,7 +6,7 @@ itself: the library commits a transaction although one of its batches has failed
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaProducer, TopicPartition
@@ -35,7 +35,9 @@ def transactional_id(pipeline: str, partition: int) -> str:
 
 
 class KafkaProducer:
-    """Keeps the promises of `stream.protocol.ports.Producer`."""
+    """Keeps the promises of `stream.protocol.ports.Producer`. Topics in `single` have one partition, which is written
+    to whatever partition the input came from.
+    """
 
     def __init__(
         self,
@@ -46,12 +48,14 @@ class KafkaProducer:
         partition: int,
         topics: Sequence[str],
         batch_bytes: int,
+        single: Collection[str] = (),
     ) -> None:
         self._connection = connection
         self._group = pipeline
         self._source = TopicPartition(raw_topic, partition)
         self._partition = partition
         self._topics = topics
+        self._single = frozenset(single)
         self._batch_bytes = batch_bytes
         self._where = f"topic {raw_topic}, partition {partition}"
         self._producer: AIOKafkaProducer | None = None
@@ -130,8 +134,9 @@ class KafkaProducer:
 
     async def _hand_over(self, topic: str, batch: Any) -> None:
         batch.close()
+        partition = 0 if topic in self._single else self._partition
         try:
-            future = await self._running().send_batch(batch, topic, partition=self._partition)
+            future = await self._running().send_batch(batch, topic, partition=partition)
         except IllegalOperation:
             await asyncio.gather(*self._underway)  # what failed before this says why the transaction is over
             raise

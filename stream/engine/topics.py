@@ -58,8 +58,9 @@ async def facts_of(connection: Connection, topics: Sequence[str]) -> dict[str, T
 
 
 async def _prepare(plan: Plan, client: Any, admin: Any) -> tuple[TopicFacts, int]:
+    released = GROWTH * plan.record_bytes if plan.released_bytes is None else plan.released_bytes
     written = {
-        plan.topics.released: GROWTH * plan.record_bytes + HEADER_BYTES,
+        plan.topics.released: released + HEADER_BYTES,
         plan.topics.dead_letters: HEADER_BYTES,
         plan.topics.changelog: max(plan.row_bytes, plan.held_bytes, plan.mark_bytes) + HEADER_BYTES,
     }
@@ -73,25 +74,33 @@ async def _prepare(plan: Plan, client: Any, admin: Any) -> tuple[TopicFacts, int
             fix="make the topic, or correct kafka.raw_topic in the settings",
         )
     for name, found in facts.items():
-        _check_count(raw, found)
+        if name not in plan.elsewhere:
+            _check_count(found, 1 if name in plan.single else raw.partitions, raw)
         if name in written:
             _check_settings(name, await _settings(admin, name), written[name], compacted=name == plan.topics.changelog)
     for name, size in written.items():
         if name not in facts:
-            await _make(plan, admin, name, raw.partitions, size)
+            await _make(plan, admin, name, 1 if name in plan.single else raw.partitions, size)
     await _wait_for_leaders(client, [plan.topics.raw, *written])
     limits = [int((await _settings(admin, name))[SIZE_LIMIT]) for name in written]
     return raw, min(BATCH_BYTES_MAX, *limits)
 
 
-def _check_count(raw: TopicFacts, found: TopicFacts) -> None:
-    if found.partitions != raw.partitions:
-        raise StateRefused(
-            f"Topic {found.name} has {found.partitions} partitions, the raw topic {raw.name} has {raw.partitions}.",
-            where=f"topic {found.name}",
-            why="everything that comes from a partition goes to the partition of the same number",
-            fix=f"make {found.name} anew with {raw.partitions} partitions, or name another topic in the settings",
-        )
+def _check_count(found: TopicFacts, wanted: int, raw: TopicFacts) -> None:
+    if found.partitions == wanted:
+        return
+    if wanted == raw.partitions:
+        what = f"Topic {found.name} has {found.partitions} partitions, the raw topic {raw.name} has {wanted}."
+        why = "everything that comes from a partition goes to the partition of the same number"
+    else:
+        what = f"Topic {found.name} has {found.partitions} partitions, and it must have one."
+        why = "what comes from all partitions is put in one order there"
+    raise StateRefused(
+        what,
+        where=f"topic {found.name}",
+        why=why,
+        fix=f"make {found.name} anew with {wanted} partitions, or name another topic in the settings",
+    )
 
 
 def _check_settings(topic: str, found: Mapping[str, str], size: int, *, compacted: bool) -> None:

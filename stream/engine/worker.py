@@ -50,8 +50,12 @@ class Job:
     """Filled as partitions are opened, for whoever shows how their users stand."""
 
 
-async def work(job: Job, stop: asyncio.Event) -> None:
-    """Carry out blocks until `stop` is set, then finish those at work. Raises what ended it otherwise."""
+async def work(job: Job, stop: asyncio.Event, then: Callable[[TopicFacts], Job] | None = None) -> None:
+    """Carry out blocks until `stop` is set, then finish those at work. Raises what ended it otherwise.
+
+    `then` makes a second job that goes on with what the first one writes, out of the facts of the raw topic; both are
+    carried out side by side.
+    """
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(_tell_leftover)
     failure: asyncio.Future[None] = loop.create_future()
@@ -61,25 +65,49 @@ async def work(job: Job, stop: asyncio.Event) -> None:
         loop.call_soon_threadsafe(_settle, failure, error)
 
     raw, batch_bytes = await prepare_topics(job.plan)
-    lookups = Lookups(job.plan.connection)
-    await lookups.start()
-    sessions = Sessions(_world(job, raw, batch_bytes, lookups), fail)
-    gate = Gate(job.plan, sessions, fail)
-    app = BlockApp(gate)
-    watch = LagWatch(job.plan.topics.raw, lookups, sessions, gate.nothing, job.observer)
-    watching = asyncio.create_task(_guarded(watch.run(), fail), name="watching the lag")
-    starting = asyncio.create_task(_guarded(app.start(), fail), name="starting Faust")
+    hands = [_Hand(job, raw, batch_bytes, fail)]
+    if then is not None:
+        second = then(raw)
+        hands.append(_Hand(second, *await prepare_topics(second.plan), fail))
     stopping = asyncio.create_task(_until(stop), name="waiting for the word to stop")
     try:
+        for hand in hands:
+            await hand.begin()
         await asyncio.wait([failure, stopping], return_when=asyncio.FIRST_COMPLETED)
     finally:
         stopping.cancel()
-        watching.cancel()
-        await sessions.close()
-        await _stop_faust(app, starting)
-        await lookups.close()
+        await asyncio.gather(*(hand.end() for hand in hands))
     if failure.done():
         raise _ours(failure.exception())
+
+
+class _Hand:
+    """One job at work: its sessions, its Faust app, and what watches over them."""
+
+    def __init__(self, job: Job, raw: TopicFacts, batch_bytes: int, fail: Callable[[BaseException], None]) -> None:
+        self._fail = fail
+        self._lookups = Lookups(job.plan.connection)
+        self._sessions = Sessions(_world(job, raw, batch_bytes, self._lookups), fail)
+        gate = Gate(job.plan, self._sessions, fail)
+        self._app = BlockApp(gate)
+        self._watch = LagWatch(job.plan.topics.raw, self._lookups, self._sessions, gate.nothing, job.observer)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def begin(self) -> None:
+        await self._lookups.start()
+        self._tasks = [
+            asyncio.create_task(_guarded(self._app.start(), self._fail), name="starting Faust"),
+            asyncio.create_task(_guarded(self._watch.run(), self._fail), name="watching the lag"),
+        ]
+
+    async def end(self) -> None:
+        if not self._tasks:
+            return
+        starting, watching = self._tasks
+        watching.cancel()
+        await self._sessions.close()
+        await _stop_faust(self._app, starting)
+        await self._lookups.close()
 
 
 def _world(job: Job, raw: TopicFacts, batch_bytes: int, lookups: Lookups) -> World:
@@ -94,6 +122,7 @@ def _world(job: Job, raw: TopicFacts, batch_bytes: int, lookups: Lookups) -> Wor
             partition=partition,
             topics=(topics.released, topics.dead_letters, topics.changelog),
             batch_bytes=batch_bytes,
+            single=plan.single,
         )
 
     def new_store(partition: int) -> UserStore:

@@ -25,7 +25,8 @@ class RecordBlock(Sequence[Outgoing]):
     `keys` is None when no record has a key. `header_names` and `header_values` are parallel; a value is a `Texts` with
     one text for each record, or `bytes` that stand in all of them. `header_masks`, where given, is parallel too: a
     header with a mask stands only in the records whose mask is not 0, one with None stands in all. `extra` holds
-    further headers of each record, behind the others; it exists for the headers that a user has chosen.
+    further headers of each record, behind the others; it exists for the headers that a user has chosen. Where `gone` is
+    not 0 a record has no value: to a compacted topic it says that its key is over.
     """
 
     keys: Texts | None
@@ -35,12 +36,13 @@ class RecordBlock(Sequence[Outgoing]):
     header_values: tuple[Texts | bytes, ...] = ()
     header_masks: tuple[Mask | None, ...] = ()
     extra: Sequence[Sequence[Header]] | None = None
+    gone: Mask | None = None
 
     def __post_init__(self) -> None:
         count = len(self.values)
         columns = [self.keys, *self.header_values]
         lengths = {len(column) for column in columns if isinstance(column, Texts)}
-        lengths |= {mask.shape[0] for mask in self.header_masks if mask is not None}
+        lengths |= {mask.shape[0] for mask in (*self.header_masks, self.gone) if mask is not None}
         lengths |= {self.timestamps.shape[0], count if self.extra is None else len(self.extra)}
         require(lengths == {count}, "the columns of a block have one entry for each record")
         require(
@@ -50,16 +52,17 @@ class RecordBlock(Sequence[Outgoing]):
 
     @classmethod
     def of(cls, records: Sequence[Outgoing]) -> "RecordBlock":
-        """The records as columns; their headers go to `extra`. Either all have a key or none, and all have a value."""
+        """The records as columns; their headers go to `extra`. Either all have a key or none."""
         keys = [record.key for record in records if record.key is not None]
-        values = [record.value for record in records if record.value is not None]
+        gone = np.array([record.value is None for record in records], dtype=np.int8)
         require(len(keys) in (0, len(records)), "either all records of a block have a key or none has")
         headers = [record.headers for record in records]
         return cls(
             keys=Texts.of(keys) if len(keys) == len(records) else None,
-            values=Texts.of(values),
+            values=Texts.of([record.value or b"" for record in records]),
             timestamps=np.array([record.timestamp for record in records], dtype=np.int64),
             extra=headers if any(headers) else None,
+            gone=gone if gone.any() else None,
         )
 
     def with_records(self, records: Sequence[Outgoing]) -> "RecordBlock":
@@ -73,6 +76,7 @@ class RecordBlock(Sequence[Outgoing]):
             keys=None if self.keys is None or more.keys is None else _joined(self.keys, more.keys),
             values=_joined(self.values, more.values),
             timestamps=np.concatenate([self.timestamps, more.timestamps]),
+            gone=_joined_masks(self, more),
         )
 
     def __len__(self) -> int:
@@ -80,9 +84,10 @@ class RecordBlock(Sequence[Outgoing]):
 
     def __iter__(self) -> Iterator[Outgoing]:
         keys: Iterable[bytes | None] = [None] * len(self) if self.keys is None else self.keys.all()
-        headers = self._all_headers()
-        for key, value, timestamp, own in zip(keys, self.values.all(), self.timestamps.tolist(), headers, strict=True):
-            yield Outgoing(key, value, timestamp, own)
+        headers, gone = self._all_headers(), [0] * len(self) if self.gone is None else self.gone.tolist()
+        columns = zip(keys, self.values.all(), gone, self.timestamps.tolist(), headers, strict=True)
+        for key, value, over, timestamp, own in columns:
+            yield Outgoing(key, None if over else value, timestamp, own)
 
     @overload
     def __getitem__(self, place: int) -> Outgoing: ...
@@ -103,7 +108,8 @@ class RecordBlock(Sequence[Outgoing]):
         if self.extra is not None:
             headers.extend(self.extra[i])
         key = None if self.keys is None else self.keys.text(i)
-        return Outgoing(key, self.values.text(i), int(self.timestamps[i]), headers)
+        over = self.gone is not None and self.gone[i] != 0
+        return Outgoing(key, None if over else self.values.text(i), int(self.timestamps[i]), headers)
 
     def _all_headers(self) -> list[list[Header]]:
         headers: list[list[Header]] = [[] for _ in range(len(self))]
@@ -124,3 +130,10 @@ def _joined(first: Texts, second: Texts) -> Texts:
     shift = first.ends[-1]
     data = np.concatenate([first.data[:shift], second.data])
     return Texts(data, np.concatenate([first.ends, second.ends + shift]))
+
+
+def _joined_masks(first: RecordBlock, second: RecordBlock) -> Mask | None:
+    if first.gone is None and second.gone is None:
+        return None
+    masks = [np.zeros(len(block), np.int8) if block.gone is None else block.gone for block in (first, second)]
+    return np.concatenate(masks)

@@ -6,6 +6,7 @@ Some small records stand in every partition of the belief changelog beside the u
     key b"o"  the progress mark, 8 bytes big-endian: the source offset from which the next block starts
     key b"t"  the clock mark, 16 bytes big-endian: a time, and the source offset at which windows due by then are closed
     key b"e"  where a model is learnt, the epoch mark: how far that has come (stream/learning/mark.py)
+    key b"a"  where aggregates are released, how far windows are closed (stream/aggregates)
     key b"E"  and 8 bytes big-endian, the number of an epoch: what it began with (stream/learning/record.py)
 
 The control record is written in a partition's first transaction and checked at every load. The progress mark is
@@ -28,6 +29,8 @@ from typing import Final
 
 from stream.errors import StateRefused
 from stream.names import (
+    AGGREGATES,
+    CHANGELOG_AGGREGATE_KEY,
     CHANGELOG_CLOCK_KEY,
     CHANGELOG_CONTROL_KEY,
     CHANGELOG_EPOCH_PREFIX,
@@ -39,6 +42,8 @@ CONTROL_KEY: Final = CHANGELOG_CONTROL_KEY
 PROGRESS_KEY: Final = CHANGELOG_PROGRESS_KEY
 CLOCK_KEY: Final = CHANGELOG_CLOCK_KEY
 LEARNING_KEY: Final = CHANGELOG_LEARNING_KEY
+AGGREGATE_KEY: Final = CHANGELOG_AGGREGATE_KEY
+_MARKS: Final = (CONTROL_KEY, PROGRESS_KEY, CLOCK_KEY, LEARNING_KEY, AGGREGATE_KEY)
 
 _OFFSET: Final = struct.Struct(">q")
 _CLOCK: Final = struct.Struct(">qq")
@@ -59,6 +64,10 @@ class Control:
     key_epoch: int
     key_fingerprint: str
     first_key_fingerprint: str
+
+    @property
+    def is_of_aggregates(self) -> bool:
+        return self.model.startswith(f"{AGGREGATES}@")
 
 
 # What may change when no record waits: every later offset then uses the new one, and no earlier one is ever repeated.
@@ -108,9 +117,25 @@ _WHY: Final = {
 }
 
 
+_OF_AGGREGATES: Final = {
+    "model": (
+        "windows are open under the other settings, and what was told of earlier ones counts towards their target",
+        "go back to the old settings, or give the pipeline a new name",
+    ),
+    "topic_id": (
+        "the raw topic, or that of its partitions' sums, was deleted and made again: no window may use its coins twice",
+        "give the pipeline a new name, so that it starts with new windows",
+    ),
+    "partitions": (
+        "the raw topic's partition count has changed, and a window waits for the sums of each of them",
+        "go back to the old partition count, or give the pipeline a new name",
+    ),
+}
+
+
 def is_mark(key: bytes) -> bool:
     """Whether a record of the changelog is one of the small ones, and not a user's."""
-    return key in (CONTROL_KEY, PROGRESS_KEY, CLOCK_KEY, LEARNING_KEY) or key.startswith(CHANGELOG_EPOCH_PREFIX)
+    return key in _MARKS or key.startswith(CHANGELOG_EPOCH_PREFIX)
 
 
 def encode_control(control: Control) -> bytes:
@@ -153,8 +178,8 @@ def worst(found: list[Difference]) -> Difference:
     return min(found, key=lambda difference: list(_WHY).index(difference.field) + 10 * (difference.field in CHANGEABLE))
 
 
-def refuse(difference: Difference, where: str) -> StateRefused:
-    why, fix = _WHY[difference.field]
+def refuse(difference: Difference, where: str, *, aggregates: bool = False) -> StateRefused:
+    why, fix = (_OF_AGGREGATES if aggregates else {}).get(difference.field, _WHY[difference.field])
     what = f"The stored beliefs have {difference.field} {difference.stored}, this worker has {difference.ours}."
     return StateRefused(what, where=where, why=why, fix=fix)
 

@@ -28,9 +28,9 @@ class Effects:
 
     `held` are the users of whom something else is held now than before, sealed; nothing is held where it is empty.
     `held_change` is by how much the number of waiting events grew, `appended` when the records of those that were
-    carried out came into the raw topic; None where these are the records of the block. `watched`, `learning` and
-    `fields` are for whoever watches over the pipeline after the commit; the protocol only hands them on. `marks` are
-    small records that are committed with the block and kept by the store.
+    carried out came into the raw topic; None where these are the records of the block. `watched`, `learning`,
+    `fields` and `aggregates` are for whoever watches over the pipeline after the commit; the protocol only hands them
+    on. `marks` are small records that are committed with the block and kept by the store.
     """
 
     next_offset: int
@@ -53,6 +53,7 @@ class Effects:
     watched: object | None = None
     learning: object | None = None
     fields: object | None = None
+    aggregates: object | None = None
     marks: Mapping[bytes, bytes] = field(default_factory=dict)
 
 

@@ -11,6 +11,7 @@ from stream.protocol.control import (
     CONTROL_KEY,
     PROGRESS_KEY,
     Control,
+    Difference,
     closing_begun,
     decode_control,
     decode_progress,
@@ -87,8 +88,10 @@ class Session:
         await self._producer.start()
         committed = await self._world.source.committed(self._partition)
         await load(self._world.changelog, self._partition, self._store, self._world.codec, self._world.observer)
+        found = self._check_owner(committed)
         waiting = self._pipeline.adopt(self._store)
-        await self._check_owner(committed)
+        if found and not await self._is_drained():
+            raise self._refused(found)
         await self._align_group(committed)
         await self._serve(waiting, self._world.clock() - started, start)
 
@@ -151,15 +154,22 @@ class Session:
         finally:
             self._store.close()
 
-    async def _check_owner(self, committed: int | None) -> None:
+    def _check_owner(self, committed: int | None) -> list[Difference]:
+        """What differs from the last owner, and may once no record waits. Whatever never may is refused before the
+        pipeline is asked to open what others have sealed.
+        """
         stored = self._store.marks().get(CONTROL_KEY)
         self._control = encode_control(self._world.identity)
         if stored is None:
             self._check_new(committed)
-            return
+            return []
         found = differences(decode_control(stored, self._where), self._world.identity)
-        if found and not (may_change(found) and await self._is_drained()):
-            raise refuse(worst(found), self._where)
+        if found and not may_change(found):
+            raise self._refused(found)
+        return found
+
+    def _refused(self, found: list[Difference]) -> StateRefused:
+        return refuse(worst(found), self._where, aggregates=self._world.identity.is_of_aggregates)
 
     def _check_new(self, committed: int | None) -> None:
         if committed is not None or len(self._store) or PROGRESS_KEY in self._store.marks():

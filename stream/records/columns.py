@@ -3,8 +3,8 @@
 `Reader.read` and `Writer.value` stay the definition. Where the settings allow it (the user is the record's key, the
 time is the record's own, all protected and public fields lie at the first level), one compiled scan recognises
 plain records and the definition reads only the others; where they do not, the definition reads them all. Either way
-the answers are the same, and tests hold the two together. Numbers and places that belong to cells, and lists, are
-always read by the definition.
+the answers are the same, and tests hold the two together. Numbers and places that belong to cells, amounts and lists
+are always read by the definition.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import orjson
 
 from beliefs.alphabet import Alphabet, Categories, IntegerRange
 from beliefs.checks import require
+from mechanisms.aggregate.quantised import Amounts
 from stream.names import UNREADABLE
 from stream.protocol.inputs import KEY, SPARE, InputBlock
 from stream.protocol.texts import Texts
@@ -234,7 +235,7 @@ def _plain_names(settings: RecordSettings, fields: tuple[FieldForm, ...]) -> lis
     return names if served else None
 
 
-def _members_table(alphabet: Alphabet) -> Members | None:
+def _members_table(alphabet: Alphabet | Amounts) -> Members | None:
     """Nothing for an alphabet that cannot list its members: the definition reads its records."""
     if isinstance(alphabet, Categories):
         return texts_table([value.encode() for value in alphabet.values])

@@ -3,6 +3,8 @@
 A field holds one value, or a list of at most so many different ones, in any order. Of a list the symbols come
 ascending, and the slots that it leaves free follow with `alphabet.size`, the symbol of an empty slot: how a producer
 orders a list says nothing. Two numbers of one cell are one value, and so one too many.
+
+Of amounts, which are added up, the symbol is the step of their grid, clipped; it may be negative.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from beliefs.alphabet import Alphabet, Bins, Categories, IntegerRange, is_json_number
+from mechanisms.aggregate.quantised import Amounts
 from stream import names
 from stream.records.lookups import Integers
 from stream.records.paths import MISSING, Path, getter
@@ -31,7 +34,7 @@ class FieldForm:
 
     name: str
     path: Path
-    alphabet: Alphabet
+    alphabet: Alphabet | Amounts
     at_most: int | None = None
 
     @property
@@ -40,7 +43,7 @@ class FieldForm:
         return 1 if self.at_most is None else self.at_most
 
 
-def value_reader(alphabet: Alphabet) -> ValueReader:
+def value_reader(alphabet: Alphabet | Amounts) -> ValueReader:
     """A function from a value to its symbol, or to the reason why it has none."""
     is_of_kind = _kind_check(alphabet)
 
@@ -84,18 +87,18 @@ def as_columns(rows: Sequence[Symbols], forms: Sequence[FieldForm]) -> tuple[Int
     return tuple(columns)
 
 
-def _kind_check(alphabet: Alphabet) -> Callable[[Any], bool]:
+def _kind_check(alphabet: Alphabet | Amounts) -> Callable[[Any], bool]:
     if isinstance(alphabet, Categories | IntegerRange):
         kind = alphabet.member_type
         return lambda value: type(value) is kind
-    if isinstance(alphabet, Bins):
+    if isinstance(alphabet, Bins | Amounts):
         return is_json_number
     return lambda value: alphabet.pair_in(value) is not None
 
 
 def _slots_reader(form: FieldForm) -> Callable[[Any], Sequence[int] | str]:
     read = value_reader(form.alphabet)
-    if form.at_most is not None:
+    if form.at_most is not None and not isinstance(form.alphabet, Amounts):
         return _list_reader(read, form.at_most, form.alphabet.size)
 
     def one(value: Any) -> Sequence[int] | str:

@@ -9,18 +9,19 @@ from stream.settings.collect import Collector
 from stream.settings.fields import MOST_FIELDS, FieldSettings, FieldsSettings
 from stream.settings.kinds import Sliding, write_duration
 from stream.settings.model import Settings
+from stream.settings.own_names import Wrong, wrong_names
 from stream.settings.yaml_lines import Place
-
-Wrong = tuple[Place, str, str, str]
 
 _OF_PROTECT: Final = ("model", "mechanism", "budget")
 _RAPPOR: Final = ("report_zero", "report_one")
-_SIGNS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-_LONGEST_NAME: Final = 64
 
 
 def something_is_protected(collector: Collector) -> None:
-    """A field whose values follow one another, with its model, mechanism and budget; or other fields alone."""
+    """A field whose values follow one another, with its model, mechanism and budget; or other fields alone; or, with
+    aggregates of windows, everything that a user contributes.
+    """
+    if collector.gives("aggregate"):
+        return
     follows, apart = collector.gives("record", "protect"), collector.gives("fields")
     if collector.gives("record") and not follows and not apart:
         fix = "add protect: the field that is protected: {path: $.field}; or protect several ones under fields"
@@ -44,21 +45,15 @@ def fields_fit(collector: Collector) -> None:
     fields: FieldsSettings | None = collector.values.get("fields")
     if fields is None:
         return
-    for wrong in (*_names(fields), *_paths(collector, fields), *_together(collector, fields)):
+    for wrong in (
+        *wrong_names("fields", fields.each, MOST_FIELDS, "fields"),
+        *_paths(collector, fields),
+        *_together(collector, fields),
+    ):
         collector.add(*wrong)
     for name, field in fields.each.items():
         for place, found, allowed, fix in (*_mechanism(field), *_beyond(field), *_lasting(fields, field)):
             collector.add(("fields", "each", name, *place), found, allowed, fix)
-
-
-def _names(fields: FieldsSettings) -> Iterator[Wrong]:
-    if len(fields.each) > MOST_FIELDS:
-        fix = "protect the others in a pipeline of their own, or leave them out"
-        yield ("fields", "each"), f"{len(fields.each)} fields", f"at most {MOST_FIELDS} fields", fix
-    for name in fields.each:
-        if not 1 <= len(name) <= _LONGEST_NAME or not set(name) <= _SIGNS:
-            allowed = f"1 to {_LONGEST_NAME} letters, digits, _ or -"
-            yield ("fields", "each", name), "a name of other signs", allowed, "write it with letters, digits, _ and -"
 
 
 def _paths(collector: Collector, fields: FieldsSettings) -> Iterator[Wrong]:

@@ -3,7 +3,7 @@
 from ipaddress import ip_address
 from typing import Final
 
-from stream.names import CHANGELOG_SUFFIX
+from stream.names import CHANGELOG_SUFFIX, PARTIALS_SUFFIX, TOTAL_SUFFIX
 from stream.settings.collect import Collector, have
 from stream.settings.yaml_lines import Place
 
@@ -20,6 +20,9 @@ def _topics_differ(collector: Collector) -> None:
     pipeline = collector.values.get("pipeline.name")
     if pipeline is not None:
         seen[pipeline + CHANGELOG_SUFFIX] = "the belief topic, which is named after pipeline.name"
+        if collector.gives("aggregate"):
+            own = "a topic of the aggregates' own, which is named after pipeline.name"
+            seen[pipeline + PARTIALS_SUFFIX] = seen[pipeline + TOTAL_SUFFIX + CHANGELOG_SUFFIX] = own
     for name in _TOPICS:
         topic = collector.values.get(f"kafka.{name}")
         if topic is None:

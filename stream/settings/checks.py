@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stream.names import OWN_HEADERS
+from stream.settings.beside_aggregate import aggregate_fits
 from stream.settings.beside_fields import fields_fit, something_is_protected
 from stream.settings.beside_kafka import kafka_fits
 from stream.settings.collect import Collector, have
@@ -228,4 +229,5 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     models_fit,
     upper_fits,
     fields_fit,
+    aggregate_fits,
 )

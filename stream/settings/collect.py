@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 from stream.errors import Problem
 from stream.settings.kinds import WRONG
 from stream.settings.model import Settings
-from stream.settings.section import Section
+from stream.settings.section import Section, written_fields
 from stream.settings.yaml_lines import Place, Tree
 
 # Somebody may have put the secret itself where its place was asked for; it is not repeated in a message.
@@ -53,7 +53,7 @@ class Collector:
         self.problems.append(Problem(self.file, self._tree.line_of(place), dotted(place), found, allowed, fix))
 
     def _section(self, model: type[Section], raw: Mapping[str, Any], place: Place) -> dict[str, Any]:
-        fields = model.model_fields
+        fields = written_fields(model)
         for name in raw:
             if name not in fields:
                 self._unknown(name, fields, place)
@@ -80,8 +80,8 @@ class Collector:
     def _default(self, place: Place, value: Any) -> None:
         self.values[dotted(place)] = value
         if isinstance(value, BaseModel):
-            for name in type(value).model_fields:
-                self._default((*place, name), getattr(value, name))
+            for name, field in type(value).model_fields.items():
+                self._default((*place, field.alias or name), getattr(value, name))
 
     def _field(self, field: FieldInfo, raw: Any, place: Place) -> Any:
         named = named_section_of(field.annotation)
@@ -95,7 +95,7 @@ class Collector:
             return None
         expanded = _written_out(section, raw) if isinstance(raw, str) else raw
         if not isinstance(expanded, Mapping):
-            words = [*section.shorthand, f"a section with {', '.join(section.model_fields)}"]
+            words = [*section.shorthand, f"a section with {', '.join(written_fields(section))}"]
             if section.text_is is not None:
                 words.insert(0, f"a text, its {section.text_is}")
             self.add(place, self._shown(raw, place), " or ".join(words), f"write {place[-1]}: {field.description}")

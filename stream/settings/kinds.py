@@ -166,12 +166,12 @@ def read_topic(value: Any) -> str:
     return value
 
 
-_DURATION_SCHEMA: Final = {"type": "string", "pattern": "^[0-9]{1,12}\\s*(ms|s|m|h|d)$"}
+DURATION_SCHEMA: Final = {"type": "string", "pattern": "^[0-9]{1,12}\\s*(ms|s|m|h|d)$"}
 
-SessionTimeout = Annotated[int, BeforeValidator(duration_between(1_000, 300_000)), WithJsonSchema(_DURATION_SCHEMA)]
-Drain = Annotated[int, BeforeValidator(duration_between(1_000, 600_000)), WithJsonSchema(_DURATION_SCHEMA)]
-Stretch = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(_DURATION_SCHEMA)]
-Deadline = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(_DURATION_SCHEMA)]
+SessionTimeout = Annotated[int, BeforeValidator(duration_between(1_000, 300_000)), WithJsonSchema(DURATION_SCHEMA)]
+Drain = Annotated[int, BeforeValidator(duration_between(1_000, 600_000)), WithJsonSchema(DURATION_SCHEMA)]
+Stretch = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(DURATION_SCHEMA)]
+Deadline = Annotated[int, BeforeValidator(duration_between(1_000, 604_800_000)), WithJsonSchema(DURATION_SCHEMA)]
 _SLIDING_SCHEMA: Final = {
     "type": "object",
     "properties": {"events": {"type": "integer", "minimum": 2, "maximum": LONGEST_SLIDING}},
@@ -182,12 +182,12 @@ Window = Annotated[
     int | Sliding | None,
     PlainValidator(read_window),
     PlainSerializer(write_window),
-    WithJsonSchema({"anyOf": [_DURATION_SCHEMA, {"const": "forever"}, _SLIDING_SCHEMA]}),
+    WithJsonSchema({"anyOf": [DURATION_SCHEMA, {"const": "forever"}, _SLIDING_SCHEMA]}),
 ]
 Step = Annotated[
     int | None,
     BeforeValidator(read_step),
-    WithJsonSchema({"anyOf": [_DURATION_SCHEMA, {"const": "event"}]}),
+    WithJsonSchema({"anyOf": [DURATION_SCHEMA, {"const": "event"}]}),
 ]
 Budget = Annotated[
     float,

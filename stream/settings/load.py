@@ -21,6 +21,8 @@ FILES: Final = (
     ("keys", "file"),
     ("store", "folder"),
     ("fields", "joint"),
+    ("aggregate", "dependence", "users", "law"),
+    ("aggregate", "dependence", "windows", "law"),
     ("kafka", "tls", "ca_file"),
     ("kafka", "tls", "certificate_file"),
     ("kafka", "tls", "private_key_file"),
@@ -37,6 +39,11 @@ def load_settings(file: Path) -> Settings:
         fix = "name a settings file, or make one with `sottovoce init`"
         raise ConfigurationRefused(str(file), [Problem(str(file), 1, "", reason, "a readable file", fix)]) from None
     return parse_settings(data, file)
+
+
+def is_of_aggregates(file: Path) -> bool:
+    """Whether these settings are of a pipeline that releases windows of aggregates."""
+    return load_settings(file).aggregate is not None
 
 
 def parse_settings(data: bytes, file: Path) -> Settings:
@@ -106,6 +113,29 @@ def policy_fingerprint(
         # Their order decides, too: the first ones are given their part of what may be told before the others.
         decides["fields"] = {**declared, "each": list(declared["each"].items())}
         decides["joint"] = joint_digest
+    return _eight_bytes(decides)
+
+
+def aggregate_fingerprint(settings: Settings, laws: Mapping[str, str]) -> bytes:
+    """The same of a pipeline of aggregates. Laws count by the digests of their content. The order of the aggregates
+    decides, too: the noise of each comes from coins of its place.
+    """
+    if settings.aggregate is None:
+        raise ValueError("no aggregate is declared")
+    declared = settings.aggregate.model_dump(mode="json", by_alias=True, exclude={"dependence"})
+    users, windows = settings.aggregate.dependence.users, settings.aggregate.dependence.windows
+    return _eight_bytes(
+        {
+            "pipeline": settings.pipeline.name,
+            "record": settings.record.model_dump(mode="json", include={"user", "event_time", "max_bytes"}),
+            "aggregate": {**declared, "each": list(declared["each"].items())},
+            "dependence": {"group": users.group, "fresh": windows.fresh, **laws},
+            "policy_version": settings.policy_version,
+        }
+    )
+
+
+def _eight_bytes(decides: Mapping[str, Any]) -> bytes:
     text = json.dumps(decides, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).digest()[:8]
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from stream.names import CHANGELOG_SUFFIX
 from stream.records.paths import Path
+from stream.settings.aggregate import AggregateSettings
 from stream.settings.budget import BudgetSettings, MetricsSettings
 from stream.settings.fields import FieldsSettings
 from stream.settings.kafka import KafkaSettings
@@ -255,6 +256,11 @@ class Settings(Section):
     fields: FieldsSettings | None = Field(
         default=None,
         description="fields that are protected each by itself, by a local mechanism; beside record.protect, or alone",
+    )
+    aggregate: AggregateSettings | None = Field(
+        default=None,
+        description="instead of a record for each event: counts, sums, means and histograms over all users, one record "
+        "for each window of event time; without record.protect, fields, model, mechanism, window and budget",
     )
     budget: BudgetSettings = Field(
         default=BudgetSettings.model_validate({"nats": "unlimited"}),

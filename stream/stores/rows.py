@@ -113,3 +113,18 @@ class EpochRows:
 
     def new_users(self, count: int) -> tuple[Heads, Codes]:
         return self._rows.new_users(count)
+
+
+class NoRows:
+    """Where no user has a row: what is known about one is held, sealed. Whatever stands as a row cannot be read."""
+
+    symbols = 0
+
+    def from_rows(self, rows: Sequence[bytes]) -> tuple[Heads, Codes, NDArray[np.bool_]]:
+        return (*self.new_users(len(rows)), np.zeros(len(rows), dtype=np.bool_))
+
+    def to_rows(self, heads: Heads, codes: Codes) -> list[bytes]:  # noqa: ARG002 - the shape that all share
+        return [b""] * len(heads)
+
+    def new_users(self, count: int) -> tuple[Heads, Codes]:
+        return np.zeros((count, state.HEAD_WORDS), dtype=np.int64), np.zeros((count, 0), dtype=np.uint32)

@@ -72,6 +72,27 @@ def test_init_explains_every_setting_and_each_line_may_be_put_in_force() -> None
     assert parse_settings(store.encode(), Path("c.yaml")).store.kind == "disk"
 
 
+def test_init_writes_a_file_for_aggregates_too(tmp_path: Path) -> None:
+    path = tmp_path / "hours.yaml"
+    written = run("init", path, "--aggregates", "--pipeline", "hours")
+    assert written.exit_code == EXIT_DONE
+    assert f"say in {path} since when" in written.stdout
+    text = path.read_text()
+    settings = parse_settings(text.encode(), path)
+    assert settings.aggregate is not None
+    assert list(settings.aggregate.each) == ["people", "speed", "activity"]
+    assert settings.kafka.released_topic == "hours.aggregates"
+    lines = text.splitlines()
+    assert all("# " in lines[number - 1] for number, line in enumerate(lines) if line.strip() and "# " not in line)
+    assert "\n#mechanism:" not in text
+    assert "protect:" not in text
+    for line in ("  #grace: 10s", "  #ahead: 1h", "  #adversary: any"):
+        assert line in lines
+        in_force = text.replace(line, line.replace("#", "", 1))
+        assert parse_settings(in_force.encode(), path).aggregate == settings.aggregate
+    assert "aggregate:" not in template()
+
+
 def test_validate_says_that_all_is_in_order(house: Path) -> None:
     told = run("validate", house / "c.yaml")
     assert (told.exit_code, told.stderr) == (EXIT_DONE, "")
