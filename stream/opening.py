@@ -16,9 +16,10 @@ from mechanisms.sequence.dual_sequences import SEQUENCES_MAX
 from mechanisms.sequence.window import LENGTH_MAX, shave_of
 from stream.accounts import why_no_accounts
 from stream.distances import Chosen, choose_distance
-from stream.errors import ConfigurationRefused, DistanceRefused, KeyRefused, Problem
+from stream.errors import ConfigurationRefused, DistanceRefused, Problem
 from stream.fields.joint import load_joint, undrawable
-from stream.keys import KeyRing, load_keys
+from stream.house import keys_of, problem_in, seen_by_others
+from stream.keys import KeyRing
 from stream.learning.promises import learning_promise
 from stream.least_belief import belief_floor, exceeds_epsilon, least_belief
 from stream.listing_loss import in_words, loss_of
@@ -26,10 +27,10 @@ from stream.never_possible import warned_of
 from stream.policy import Policy
 from stream.promise import Promise, compile_segments
 from stream.serving import Serving, load_servings, told_of
-from stream.settings.beside_kafka import is_loopback
 from stream.settings.declared import declared_model
+from stream.settings.followed import refuse_aggregates
 from stream.settings.kinds import write_duration
-from stream.settings.load import load_settings, problem_at
+from stream.settings.load import load_settings
 from stream.settings.model import Settings
 from stream.settings.models import NamedFile
 
@@ -56,18 +57,19 @@ class Opened:
 def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     """Read and check the settings file and all that it names, or raise ConfigurationRefused with every problem."""
     settings = load_settings(file)
+    refuse_aggregates(settings, file)
     problems: list[Problem] = []
-    servings = load_servings(settings.model, partial(_problem, file), problems)
+    servings = load_servings(settings.model, partial(problem_in, file), problems)
     declared = declared_model(settings)
     if declared is not None:
         servings = (Serving(declared, NamedFile("", ("model", "learn"))),)
-    ring = _keys(settings, file, environment, problems)
+    ring = keys_of(settings, file, environment, problems)
     _check_radius(settings, file, problems)
     for serving in servings:
         problems += _of_model(settings, serving, file)
     chosen = _distance(settings, servings[0].model, file, problems) if servings else None
-    joint = load_joint(settings, partial(_problem, file), problems)
-    problems += undrawable(settings, partial(_problem, file))
+    joint = load_joint(settings, partial(problem_in, file), problems)
+    problems += undrawable(settings, partial(problem_in, file))
     if problems or not servings or ring is None:
         raise ConfigurationRefused(str(file), problems)
     promise = learning_promise(settings, compile_segments(settings, servings, ring, chosen, joint))
@@ -87,27 +89,13 @@ def _of_model(settings: Settings, serving: Serving, file: Path) -> list[Problem]
     return [told_of(serving.file, problem) for problem in problems]
 
 
-def _keys(settings: Settings, file: Path, environment: Mapping[str, str], problems: list[Problem]) -> KeyRing | None:
-    try:
-        return load_keys(settings.keys, environment)
-    except KeyRefused as error:
-        place = ("keys", "file" if settings.keys.file is not None else "environment")
-        found = f"{error.where}: {error.why}"
-        problems.append(_problem(file, place, found, "a key ring that only its owner can read", error.fix))
-        return None
-
-
 def _distance(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> Chosen | None:
     try:
         return choose_distance(settings.record.protect.distance, model.alphabet)
     except DistanceRefused as error:
         place = ("record", "protect", "distance", error.where)
-        problems.append(_problem(file, place, error.why, "a distance of the model's values", error.fix))
+        problems.append(problem_in(file, place, error.why, "a distance of the model's values", error.fix))
         return None
-
-
-def _problem(file: Path, place: tuple[str, ...], found: str, allowed: str, fix: str) -> Problem:
-    return problem_at(file, file.read_bytes(), place, found, allowed, fix)
 
 
 def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
@@ -124,7 +112,7 @@ def _check_bound(settings: Settings, model: Model, file: Path, problems: list[Pr
         found = f"{mechanism.name} with a model whose beliefs may fall to {least:.3g}"
         allowed = f"beliefs of at least 1/(e^epsilon + 1) = {needed:.3g}; below that it tells more than epsilon"
     fix = "use name: optimal, which keeps epsilon for every belief; or add accept_unbounded: true"
-    problems.append(_problem(file, ("mechanism", "name"), found, allowed, fix))
+    problems.append(problem_in(file, ("mechanism", "name"), found, allowed, fix))
 
 
 def _check_radius(settings: Settings, file: Path, problems: list[Problem]) -> None:
@@ -141,7 +129,7 @@ def _check_radius(settings: Settings, file: Path, problems: list[Problem]) -> No
     for place in ("radius", "chain_error"):
         if (amount := getattr(settings.mechanism, place)) > 0:
             found = f"{amount:g} beside {name}, which {why}"
-            problems.append(_problem(file, ("mechanism", place), found, allowed, fix))
+            problems.append(problem_in(file, ("mechanism", place), found, allowed, fix))
 
 
 def _check_window(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
@@ -153,7 +141,7 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
     if model.chain.phases > 1:
         found, allowed = f"windows beside a model of {model.chain.phases} phases", "a model of one phase"
         fix = "use a model without phases, or remove window"
-        problems.append(_problem(file, ("window",), found, allowed, fix))
+        problems.append(problem_in(file, ("window",), found, allowed, fix))
     if settings.window.order == "dual":
         _check_dual(settings.window.events, settings, model, file, problems)
         return
@@ -168,7 +156,7 @@ def _check_window(settings: Settings, model: Model, file: Path, problems: list[P
         fix = f"choose at most {most:g}; beyond that nearly nothing is hidden anyway"
         if shave_of(LENGTH_MAX, model.chain.size, 1.0, steps) > _MOST_LEAN / 2:
             fix = "choose a smaller most beside model.step, or remove window"
-        problems.append(_problem(file, ("mechanism", "epsilon"), found, allowed, fix))
+        problems.append(problem_in(file, ("mechanism", "epsilon"), found, allowed, fix))
 
 
 def _check_dual(events: int, settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
@@ -177,11 +165,11 @@ def _check_dual(events: int, settings: Settings, model: Model, file: Path, probl
         kind = "with a tail" if chain.has_tail else f"of order {model.order}"
         found = f"dual beside a model {'by the clock' if by_clock else kind}"
         fix = "use order: bisect; or a model of order 1 without a tail, with a step for each event"
-        problems.append(_problem(file, ("window", "order"), found, "a model of order 1, event by event", fix))
+        problems.append(problem_in(file, ("window", "order"), found, "a model of order 1, event by event", fix))
     if chain.symbols**events > SEQUENCES_MAX:
         found = f"dual beside {events} events of {chain.symbols} values"
         allowed = f"at most {SEQUENCES_MAX:,} sequences: values to the power of events"
-        problems.append(_problem(file, ("window", "order"), found, allowed, _fewer(chain.symbols)))
+        problems.append(problem_in(file, ("window", "order"), found, allowed, _fewer(chain.symbols)))
 
 
 def _fewer(symbols: int) -> str:
@@ -203,7 +191,7 @@ def _check_clock(settings: Settings, model: Model, file: Path, problems: list[Pr
     found = f"{beside} with a model that holds a probability of {least:.3g}"
     allowed = f"positive probabilities of at least {LEAST_CHANCE:.3g} beside a clock or windows"
     fix = f"write 0 for what cannot happen, or a larger probability; or {other}"
-    problems.append(_problem(file, place, found, allowed, fix))
+    problems.append(problem_in(file, place, found, allowed, fix))
 
 
 def _check_tail(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
@@ -211,13 +199,13 @@ def _check_tail(settings: Settings, model: Model, file: Path, problems: list[Pro
     if settings.model.listed is not None and not model.chain.has_tail:
         found, allowed = f"{settings.model.listed} beside a model without a tail", "a model with a tail, of version 3"
         fix = "remove listed: every entry of a belief is then kept; or give the transitions of the model a tail"
-        problems.append(_problem(file, ("model", "listed"), found, allowed, fix))
+        problems.append(problem_in(file, ("model", "listed"), found, allowed, fix))
 
 
 def _check_accounts(settings: Settings, model: Model, file: Path, problems: list[Problem]) -> None:
     wrong = why_no_accounts(settings, model)
     if wrong is not None:
-        problems.append(_problem(file, ("metrics", "accounts"), *wrong))
+        problems.append(problem_in(file, ("metrics", "accounts"), *wrong))
 
 
 def _losses(policy: Policy, model: Model) -> Iterator[str]:
@@ -248,10 +236,6 @@ def _warnings(settings: Settings, servings: Sequence[Serving]) -> list[str]:
     )
     if uncapped:
         warnings.append(f"no cap for {', '.join(uncapped)}: what is told about it grows with every event, without end")
-    abroad = [broker for broker in settings.kafka.brokers if not is_loopback(broker.rpartition(":")[0])]
-    if abroad and settings.kafka.allow_plaintext and settings.kafka.tls is None:
-        warnings.append("plaintext is allowed: whoever shares the network can read the raw events")
-    if not is_loopback(settings.admin.host):
-        warnings.append(f"metrics are served on {settings.admin.host}, not on loopback: they have no password")
+    warnings += seen_by_others(settings)
     warnings += warned_of(servings)
     return warnings

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from audit_world import EPOCH
+
+from stream.aggregates.opening import OpenedAggregates, compile_aggregates, open_aggregates
+from stream.aggregates.promise import AggregatePromise
+from stream.keys import KeyRing, _document_of
 from stream.settings.load import parse_settings
 from stream.settings.model import Settings
 
@@ -34,3 +39,23 @@ def aggregate_text(*queries: str, times: str = TIMES, more: str = INDEPENDENT, t
 def aggregate_settings(*queries: str, times: str = TIMES, more: str = INDEPENDENT, target: str = TARGET) -> Settings:
     text = aggregate_text(*queries, times=times, more=more, target=target)
     return parse_settings(text.encode(), Path("c.yaml"))
+
+
+def aggregate_house(folder: Path, text: str) -> Path:
+    """Settings with a key ring that is always the same, so that every run draws the same noise."""
+    keys = folder / "keys.json"
+    keys.touch(mode=0o600)
+    keys.write_bytes(_document_of((EPOCH,), 1))
+    (folder / "c.yaml").write_text(text, encoding="utf-8")
+    return folder / "c.yaml"
+
+
+def opened_aggregates(folder: Path, text: str | None = None) -> OpenedAggregates:
+    return open_aggregates(aggregate_house(folder, aggregate_text() if text is None else text), {})
+
+
+def promise_of(*queries: str) -> AggregatePromise:
+    """The same without a house."""
+    settings = aggregate_settings(*queries)
+    assert settings.aggregate is not None
+    return compile_aggregates(settings, settings.aggregate, KeyRing((EPOCH,), EPOCH))

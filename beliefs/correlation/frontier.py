@@ -21,11 +21,13 @@ class Frontier:
     def __init__(self, conditional: Matrix) -> None:
         require_laws(conditional)
         self.size = conditional.shape[1]
-        points = [curve(first, second) for first in conditional for second in conditional]
-        against = np.concatenate([pair[0] for pair in points])
-        inside = np.concatenate([pair[1] for pair in points])
-        order = np.lexsort((-inside, against))
-        self.against, self.inside = _hull(against[order], inside[order])
+        self.against = self.inside = np.zeros(0)
+        for first in conditional:
+            points = curve(first, conditional)
+            against = np.concatenate([self.against, points[0].ravel()])
+            inside = np.concatenate([self.inside, points[1].ravel()])
+            order = np.lexsort((-inside, against))
+            self.against, self.inside = _hull(against[order], inside[order])
 
     def bound(self, epsilon: float) -> float:
         """What any mechanism of that level loses at most; rounded up."""
@@ -42,15 +44,16 @@ class Frontier:
             return float((np.log(self.inside[some]) - np.log(self.against[some])).max())
 
 
-def curve(first: Vector, second: Vector) -> tuple[Vector, Vector]:
-    """The chances of all prefixes, from the empty set on, by falling ratio."""
+def curve(first: Vector, second: Matrix) -> tuple[Matrix, Matrix]:
+    """The chances of all prefixes, from the empty set on, by falling ratio; `second` is one law, or one a row."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(first > 0.0, np.log(first) - np.log(second), -math.inf)
-    order = np.argsort(-ratios, kind="stable")
-    zero = np.zeros(1)
+    order = np.argsort(-ratios, axis=-1, kind="stable")
+    nothing = np.zeros((*second.shape[:-1], 1))
+    against = np.take_along_axis(second, order, axis=-1)
     return (
-        np.concatenate([zero, np.add.accumulate(second[order])]),
-        np.concatenate([zero, np.add.accumulate(first[order])]),
+        np.concatenate([nothing, np.add.accumulate(against, axis=-1)], axis=-1),
+        np.concatenate([nothing, np.add.accumulate(first[order], axis=-1)], axis=-1),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
+from beliefs.laws.components import Components, components_of
 from beliefs.simplex import TOLERANCE
 
 
@@ -27,6 +28,10 @@ class GaussianLaw:
     @property
     def size(self) -> int:
         return len(self.covariance)
+
+    def components(self) -> Components:
+        """Attributes without covariance, directly or through others, are independent."""
+        return components_of(self.size, np.argwhere(np.triu(self.covariance, 1) != 0.0))
 
 
 def check_covariance(covariance: Matrix) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
+from beliefs.laws.components import Components, all_apart, all_together
+from beliefs.laws.rows import divided, require_laws
 from beliefs.laws.table import TableLaw, require_ascending
 from beliefs.simplex import Vector, normalised, probabilities
 
@@ -29,11 +31,7 @@ class MarkovLaw:
         states = self.transition.shape[0]
         if self.transition.ndim != 2 or self.transition.shape[1] != states:
             raise Invalid("transition", f"has {states} rows of {self.transition.shape[-1]} entries; it must be square")
-        for row, law in enumerate(self.transition):
-            try:
-                probabilities(law, "transition")
-            except Invalid as problem:
-                raise Invalid("transition", f"row {row} {problem.reason}") from None
+        require_laws(self.transition, "transition")
         if probabilities(self.start, "start").size != states:
             raise Invalid("start", f"has {self.start.size} entries, but transition has {states} rows")
         if self.domain.size != states:
@@ -51,8 +49,11 @@ class MarkovLaw:
     @property
     def rows(self) -> Matrix:
         """The transition, each row divided by its sum."""
-        rows: Matrix = self.transition / np.add.accumulate(self.transition, axis=1)[:, -1:]
-        return rows
+        return divided(self.transition)
+
+    def components(self) -> Components:
+        """The whole chain, unless what follows does not depend on what was."""
+        return all_apart(self.length) if bool((self.rows == self.rows[0]).all()) else all_together(self.length)
 
     def table(self) -> TableLaw:
         """The same law cell by cell; only where there are at most CELLS_MAX."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
+from beliefs.laws.components import Components, all_together
 from beliefs.simplex import TOLERANCE, Vector
 
 
@@ -26,6 +27,10 @@ class TableLaw:
     @property
     def size(self) -> int:
         return self.joint.ndim
+
+    def components(self) -> Components:
+        """One: who knows that some attributes have nothing to do with others writes them as blocks."""
+        return all_together(self.size)
 
     def arranged(self, known: tuple[int, ...], attacked: int) -> Matrix:
         """The table as [context, value of the attacked attribute, combination of all others]."""

@@ -13,6 +13,9 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from mechanisms.contract import design_units
 from mechanisms.registry import MECHANISMS
 from mechanisms.sequence.near_value import SYMBOLS_MAX, near_value
+from stream.aggregates.opening import open_aggregates
+from stream.commands.aggregate_facts import aggregate_facts
+from stream.commands.aggregate_words import write_aggregates
 from stream.commands.compiling import compiling_told
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
 from stream.commands.field_words import field_facts
@@ -28,6 +31,7 @@ from stream.policy_units import apart_units
 from stream.promise import Promise
 from stream.serving import Serving
 from stream.settings.kinds import Sliding
+from stream.settings.load import is_of_aggregates
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
 from stream.windows.dual import Sequences
 
@@ -35,6 +39,10 @@ from stream.windows.dual import Sequences
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
     """Print the explanation as text, or its figures as JSON."""
     with errors_told(as_json=as_json):
+        if is_of_aggregates(file):
+            about = aggregate_facts(open_aggregates(file, os.environ))
+            say_json({"ok": True, **about}) if as_json else say(write_aggregates(about))
+            return EXIT_DONE
         opened = open_pipeline(file, os.environ)
         with compiling_told(hint):
             facts = explain(opened, events_per_day)

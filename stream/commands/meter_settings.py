@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from importlib.metadata import version as version_of
 
+from beliefs.rounding import INFINITE
+from stream.aggregates.opening import OpenedAggregates
+from stream.commands.aggregate_facts import aggregate_facts
+from stream.commands.aggregate_words import aggregate_words
 from stream.commands.explain import promised_facts
 from stream.commands.learning_words import learning_words
 from stream.commands.promising import SPENT, promise_words
 from stream.metrics.about import About, Said
 from stream.metrics.meter import MeterSettings
-from stream.names import DISTRIBUTION
+from stream.names import DISTRIBUTION, GATHERED_OUTCOMES
 from stream.opening import Opened
 from stream.settings.model import WindowSettings
 from stream.supervisor import RESTARTS_VARIABLE
@@ -34,6 +38,28 @@ def meter_settings_of(opened: Opened, row_bytes: int) -> MeterSettings:
         follows=settings.follows,
         restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
         about=_about(opened),
+    )
+
+
+def aggregate_meter_settings_of(opened: OpenedAggregates) -> MeterSettings:
+    """Nobody has a belief here, or a budget of his own: what windows tell is everybody's."""
+    settings, promise = opened.settings, opened.promise
+    facts = aggregate_facts(opened)
+    return MeterSettings(
+        pipeline=promise.pipeline,
+        policy=promise.policy_name,
+        model="none",
+        mechanism="geometric",
+        epsilon=promise.window_loss,
+        upper_budget=INFINITE,
+        lower_budget=INFINITE,
+        row_bytes=1,
+        version=version_of(DISTRIBUTION),
+        small_count_floor=settings.metrics.small_count_floor,
+        follows=False,
+        outcomes=GATHERED_OUTCOMES,
+        restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
+        about=About(promise=aggregate_words(facts), warnings=opened.warnings),
     )
 
 

@@ -1,12 +1,12 @@
 """The explanation of a pipeline in plain words; every figure in it comes from `explain.py`."""
 
 import math
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from stream.commands.amounts import in_nats
 from stream.commands.field_words import EVENTS_TITLE, FIELDS_TITLE, event_lines, field_lines
+from stream.commands.layout import section, warned
 from stream.commands.memory import in_words
 from stream.commands.promising import (
     MANY_EVENTS,
@@ -16,8 +16,6 @@ from stream.commands.promising import (
     one_title,
     promise_lines,
 )
-
-_WIDTH: Final = 100
 
 _HOW: Final = {
     "optimal": "the value itself as often as the bound allows, otherwise a draw of what everybody expects; unlikely "
@@ -41,8 +39,8 @@ def write_explanation(facts: Mapping[str, Any]) -> str:
     blocks = [_head(facts), _passes(facts)]
     if facts["fields"] is not None:
         blocks += [
-            _section(FIELDS_TITLE, field_lines(facts["fields"])),
-            _section(EVENTS_TITLE, event_lines(facts["fields"])),
+            section(FIELDS_TITLE, field_lines(facts["fields"])),
+            section(EVENTS_TITLE, event_lines(facts["fields"])),
         ]
     if facts["record"]["protected"] is None:
         blocks.append(_not_promised(facts))
@@ -55,14 +53,14 @@ def write_explanation(facts: Mapping[str, Any]) -> str:
         blocks.append(_not_promised(facts))
     else:
         blocks += [*_of_model(facts), _not_promised(facts), _expected(facts)]
-    return "\n\n".join([*blocks, *([_warnings(facts)] if facts["warnings"] else [])])
+    return "\n\n".join([*blocks, *([warned(facts["warnings"])] if facts["warnings"] else [])])
 
 
 def _of_model(facts: Mapping[str, Any]) -> list[str]:
     return [
-        _section("What the model remembers", in_words(facts)),
-        _section(one_title(facts), promise_lines(facts)),
-        _section(MANY_EVENTS, _many_events(facts)),
+        section("What the model remembers", in_words(facts)),
+        section(one_title(facts), promise_lines(facts)),
+        section(MANY_EVENTS, _many_events(facts)),
     ]
 
 
@@ -87,7 +85,7 @@ def _segments(facts: Mapping[str, Any]) -> str:
         yield f"{none} becomes a dead letter with the reason unknown_segment"
         yield f"{by} is public, so whoever reads the releases knows which model serves whom"
 
-    return _section("Which model serves whom", lines())
+    return section("Which model serves whom", lines())
 
 
 def _head(facts: Mapping[str, Any]) -> str:
@@ -95,14 +93,6 @@ def _head(facts: Mapping[str, Any]) -> str:
     if facts["record"]["protected"] is None:
         return pipeline
     return f"{pipeline}, model {facts['model']} ({facts['values']} values)"
-
-
-def _section(title: str, lines: Iterator[str]) -> str:
-    return "\n".join([title, *(_wrapped(line) for line in lines)])
-
-
-def _wrapped(line: str) -> str:
-    return textwrap.fill(line, _WIDTH, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _passes(facts: Mapping[str, Any]) -> str:
@@ -123,7 +113,7 @@ def _passes(facts: Mapping[str, Any]) -> str:
         yield f"key: {'the user id' if record['key'] == 'keep' else pseudonym}"
         yield "the time of the event; everything else is dropped"
 
-    return _section("What leaves", lines())
+    return section("What leaves", lines())
 
 
 def _many_events(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -134,7 +124,7 @@ def _many_events(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _not_promised(facts: Mapping[str, Any]) -> str:
-    return _section(NOT_PROMISED, not_promised_lines(facts))
+    return section(NOT_PROMISED, not_promised_lines(facts))
 
 
 def _waiting(window: Mapping[str, Any], single: Mapping[str, Any]) -> Iterator[str]:
@@ -196,17 +186,12 @@ def _expected(facts: Mapping[str, Any]) -> str:
             "real data agrees as far as the model does"
         )
 
-    return _section("What to expect", lines())
+    return section("What to expect", lines())
 
 
 def _part(facts: Mapping[str, Any]) -> str:
     events = facts["day"]["events"] // facts["day"]["users"]
     return "" if events >= facts["events_per_day"] else f", of which the first {events} were computed"
-
-
-def _warnings(facts: Mapping[str, Any]) -> str:
-    border = "!" * _WIDTH
-    return "\n".join([border, *(_wrapped(f"WARNING: {warning}") for warning in facts["warnings"]), border])
 
 
 def _percent(share: float) -> str:

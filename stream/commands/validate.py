@@ -4,21 +4,48 @@ import os
 from pathlib import Path
 from typing import Any
 
+from stream.aggregates.opening import OpenedAggregates, open_aggregates
 from stream.commands.memory import in_short, memory_of, whom_served
 from stream.commands.report import errors_told, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, open_pipeline
+from stream.settings.load import is_of_aggregates
 
 
 def validate_command(file: Path, as_json: bool) -> int:
     """Say that all is in order, with the warnings; or every problem."""
     with errors_told(as_json=as_json):
+        if is_of_aggregates(file):
+            about = open_aggregates(file, os.environ)
+            say_json({"ok": True, **summary_of_aggregates(about)}) if as_json else say(_text_of_aggregates(about))
+            return EXIT_DONE
         opened = open_pipeline(file, os.environ)
         if as_json:
             say_json({"ok": True, **summary(opened)})
         else:
             say(_text(opened))
     return EXIT_DONE
+
+
+def summary_of_aggregates(opened: OpenedAggregates) -> dict[str, Any]:
+    return {
+        "file": str(opened.file),
+        "pipeline": opened.settings.pipeline.name,
+        "policy": opened.promise.policy_name,
+        "aggregates": [query.name for query in opened.promise.queries],
+        "key_epoch": opened.ring.current.number,
+        "key_fingerprint": opened.ring.current.fingerprint,
+        "warnings": list(opened.warnings),
+    }
+
+
+def _text_of_aggregates(opened: OpenedAggregates) -> str:
+    facts = summary_of_aggregates(opened)
+    in_order = (
+        f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, aggregates "
+        f"{', '.join(facts['aggregates'])}, key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
+    )
+    return "\n".join([*(f"WARNING: {warning}" for warning in opened.warnings), in_order])
 
 
 def summary(opened: Opened) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from stream.compute.aggregate_names import AGGREGATE
 from stream.compute.computation import Choice, Computation
 from stream.compute.cpl_names import CPL
+from stream.compute.ddp_names import DDP
 from stream.compute.ldp_names import LDP
 from stream.compute.pdp_names import PDP
 from stream.compute.sip_names import SIP
 
 __all__ = ["CATALOGUE", "Choice", "Computation"]
 
-CATALOGUE: dict[str, Computation | Choice] = {**SIP, **CPL, **LDP, **PDP, **AGGREGATE}
+CATALOGUE: dict[str, Computation | Choice] = {**SIP, **CPL, **LDP, **PDP, **DDP, **AGGREGATE}

@@ -180,13 +180,15 @@ def channels(value: object, field: str) -> list[list[Vector]]:
 
 def nested(value: object, field: str) -> Vector:
     """A table with one axis for each attribute: weights that are 0 or more, with a positive total."""
-    try:
-        entries = nested_entries(value, field, _not_negative, CELLS_MAX)
-    except Invalid as problem:
-        raise Invalid(field, f"{problem.field.removeprefix(field)} {problem.reason}".lstrip()) from None
+    entries = _cells(value, field, _not_negative)
     if not entries.any():
         raise Invalid(field, "is 0 everywhere; a table needs a positive total")
     return entries
+
+
+def nested_numbers(value: object, field: str) -> Vector:
+    """A table of finite numbers of either sign."""
+    return _cells(value, field, finite_number)
 
 
 def number(value: object, field: str) -> float:
@@ -249,6 +251,13 @@ def listed(value: object, field: str) -> list[object]:
     if not value:
         raise Invalid(field, "is empty")
     return value
+
+
+def _cells(value: object, field: str, read: Callable[[object, str], float]) -> Vector:
+    try:
+        return nested_entries(value, field, read, CELLS_MAX)
+    except Invalid as problem:
+        raise Invalid(field, f"{problem.field.removeprefix(field)} {problem.reason}".lstrip()) from None
 
 
 def _not_negative(value: object, field: str) -> float:

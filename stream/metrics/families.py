@@ -13,7 +13,7 @@ from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector
 
 from beliefs.rounding import nats
-from stream.metrics import table, watching_table
+from stream.metrics import table, watching_table, work_table
 from stream.metrics.bins import Bucket, Tally
 from stream.metrics.fields import FIELD_REALISED
 from stream.metrics.learning import learning_samples
@@ -38,6 +38,8 @@ class MeterCollector(Collector):
         if self._meter.fields is not None:
             yield from (_values(metric, values) for metric, values in self._meter.fields.samples())
             yield _tallies(FIELD_REALISED, self._meter.fields.realised)
+        if self._meter.aggregates is not None:
+            yield from (_values(metric, values) for metric, values in self._meter.aggregates.samples())
         yield from _accounts(now)
         yield from _work(self._meter)
         yield from _progress(self._meter)
@@ -119,20 +121,20 @@ def _accounts(now: Standing) -> Iterator[families.Metric]:
 
 
 def _work(meter: Meter) -> Iterator[families.Metric]:
-    yield _tallies(table.BLOCK_EVENTS, {(): meter.block_events})
-    yield _tallies(table.COMPUTE_SECONDS, {(): meter.compute})
-    yield _tallies(table.PUBLISH_SECONDS, {(): meter.publish})
-    yield _tallies(table.EVENT_LATENCY, {(): meter.latency})
+    yield _tallies(work_table.BLOCK_EVENTS, {(): meter.block_events})
+    yield _tallies(work_table.COMPUTE_SECONDS, {(): meter.compute})
+    yield _tallies(work_table.PUBLISH_SECONDS, {(): meter.publish})
+    yield _tallies(work_table.EVENT_LATENCY, {(): meter.latency})
 
 
 def _progress(meter: Meter) -> Iterator[families.Metric]:
     progress = meter.progress
     states = sorted(progress.partitions.items())
-    yield _values(table.LAG, {(str(partition),): state.lag_records for partition, state in states})
-    yield _values(table.RECOVERY, {(str(partition),): state.recovered_ratio for partition, state in states})
-    yield _values(table.STALLED, {(): max((stall.seconds for stall in progress.stalls()), default=0.0)})
-    yield _values(table.READY, {(): float(not progress.not_ready())})
-    yield _values(table.PARTITIONS, {(): len(states)})
+    yield _values(work_table.LAG, {(str(partition),): state.lag_records for partition, state in states})
+    yield _values(work_table.RECOVERY, {(str(partition),): state.recovered_ratio for partition, state in states})
+    yield _values(work_table.STALLED, {(): max((stall.seconds for stall in progress.stalls()), default=0.0)})
+    yield _values(work_table.READY, {(): float(not progress.not_ready())})
+    yield _values(work_table.PARTITIONS, {(): len(states)})
 
 
 def _about(meter: Meter, now: Standing) -> Iterator[families.Metric]:

@@ -18,6 +18,7 @@ from beliefs.checks import require
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from stream.learning.learners import Learners
 from stream.metrics.about import About
+from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.bins import RELEASE_EDGES, Integers, Tally, edges_in_units
 from stream.metrics.fields import FieldCounts
 from stream.metrics.progress import Progress
@@ -57,6 +58,8 @@ class MeterSettings:
     """Whether values are released in windows."""
     follows: bool = True
     """Whether a field is protected whose values follow one another."""
+    outcomes: tuple[str, ...] = OUTCOMES
+    """What may become of a record."""
     about: About = field(default=About())
     """What the settings say beside that, in words."""
 
@@ -107,9 +110,10 @@ class Meter:
         self.settings, self.witness = settings, witness
         self.learners: Learners | None = None
         self.fields: FieldCounts | None = None
+        self.aggregates: AggregateCounts | None = None
         self.progress = Progress(clock)
         self.throughput = Throughput(clock)
-        self.outcomes: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
+        self.outcomes: Counter[str] = Counter(dict.fromkeys(settings.outcomes, 0))
         self.dead_letters: Counter[str] = Counter()
         self.above_epsilon = dict.fromkeys(SIDES, 0)
         self.leakage = {side: Tally(edges_in_units(RELEASE_EDGES), UNITS_PER_NAT) for side in SIDES}
@@ -192,6 +196,8 @@ class Meter:
         self._waiting.pop(partition, None)
         if self.fields is not None:
             self.fields.lost(partition)
+        if self.aggregates is not None:
+            self.aggregates.lost(partition)
 
     def all_users(self) -> UserBins:
         together = UserBins()

@@ -81,6 +81,8 @@ class MeterObserver:
         self._meter.progress.lag(report.partition, report.lag)
         if self._meter.fields is not None and isinstance(effects.fields, FieldsTold):
             self._meter.fields.told(effects.fields)
+        if self._meter.aggregates is not None:
+            self._meter.aggregates.told(report.partition, effects.aggregates)
         if self._meter.witness is not None and isinstance(effects.watched, Watched):
             self._meter.witness.look(report.partition, effects.watched)
 
@@ -94,14 +96,14 @@ class MeterObserver:
         self._meter.missing_offsets += found - expected
 
     def failed(self, partition: int, error: BaseException) -> None:  # noqa: ARG002
-        """Three names and no more: an error's own text has no place in a label."""
-        if isinstance(error, Fenced):
-            name = "fenced"
-        elif isinstance(error, PublishFailed):
-            name = "publish_failed"
-        else:
-            name = "other"
-        self._meter.failures[name] += 1
+        self._meter.failures[named_failure(error)] += 1
+
+
+def named_failure(error: BaseException) -> str:
+    """Three names and no more: an error's own text has no place in a label."""
+    if isinstance(error, Fenced):
+        return "fenced"
+    return "publish_failed" if isinstance(error, PublishFailed) else "other"
 
 
 def _append_times(records: InputBlock) -> tuple[Heads, int]:

@@ -7,18 +7,25 @@ from html import escape
 from typing import Final
 
 from stream.metrics import table as metrics
+from stream.metrics import work_table
 from stream.metrics.meter import SIDES, Meter, MeterSettings
 from stream.metrics.picture import over_users, pace
 from stream.metrics.rows import Row, budget, card, duration, octave, rate, rounded_up, share, table, within, words
 from stream.metrics.standing import PERCENTILES, Distribution, Standing
 from stream.metrics.throughput import SLOT_SECONDS
-from stream.names import DEAD_LETTERED, FORECAST, RELEASED, REPLAYED, SUPPRESSED
+from stream.names import DEAD_LETTERED, FORECAST, RELEASED, REPEATED, REPLAYED, SUPPRESSED, TAKEN
 
 _OUTCOMES: Final = (
     (RELEASED, "released", "a perturbed value went out"),
     (FORECAST, "forecast", "a value that tells nothing went out instead"),
     (SUPPRESSED, "suppressed", "nothing went out"),
     (DEAD_LETTERED, "dead letters", "could not be released; why went to the dead-letter topic"),
+    (REPLAYED, "replayed", "had been carried out before and was skipped"),
+)
+_GATHERED: Final = (
+    (TAKEN, "taken", "counts in the window of its time"),
+    (REPEATED, "repeated", "changes nothing: of the same user and time as one before, or not the one that counts"),
+    (DEAD_LETTERED, "dead letters", "counts in no window; why went to the dead-letter topic"),
     (REPLAYED, "replayed", "had been carried out before and was skipped"),
 )
 _PACES: Final = (("now", 1), ("over a minute", 6), ("over five minutes", 30))
@@ -51,7 +58,7 @@ def outcomes(meter: Meter) -> str:
         f'<tr><th scope="row">{label}<small>{note}</small></th>'
         f'<td class="n"><span data-metric="{_labelled(metrics.EVENTS.name, "outcome", name)}">'
         f"{meter.outcomes[name]:,}</span><small>{_share_of(meter.outcomes[name], total)}</small></td></tr>"
-        for name, label, note in _OUTCOMES
+        for name, label, note in (_OUTCOMES if meter.aggregates is None else _GATHERED)
     )
     head = '<tr><th scope="col">outcome</th><th scope="col" class="n">events</th></tr>'
     whole = f'<tr><th scope="row">carried out</th><td class="n"><b>{total:,}</b></td></tr>'
@@ -169,7 +176,7 @@ def partitions(meter: Meter) -> str:
     if not states:
         return card("Partitions", "<p>none assigned</p>", wide=True)
     rows = "".join(
-        f'<tr><td>{partition}</td><td class="n" data-metric="{_labelled(metrics.LAG.name, "partition", partition)}">'
+        f'<tr><td>{partition}</td><td class="n" data-metric="{_labelled(work_table.LAG.name, "partition", partition)}">'
         f"{state.lag_records:,}</td><td>{'serving' if state.recovered else _recovery(state.recovered_ratio)}</td></tr>"
         for partition, state in states
     )

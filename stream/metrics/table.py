@@ -8,6 +8,19 @@ from __future__ import annotations
 
 from typing import Final
 
+from stream.metrics.aggregates import (
+    AGGREGATE_CLOSED_LAG,
+    AGGREGATE_LEAK,
+    AGGREGATE_LOSS,
+    AGGREGATE_NOISE,
+    AGGREGATE_OPEN,
+    AGGREGATE_RELEASED_LAG,
+    AGGREGATE_TARGET,
+    AGGREGATE_TOPPED_UP,
+    AGGREGATE_TOTAL,
+    AGGREGATE_WAITING,
+    AGGREGATE_WINDOWS,
+)
 from stream.metrics.fields import FIELD_CAP, FIELD_REALISED, FIELD_REPORTS, FIELD_SPENT, FIELD_TOTAL
 from stream.metrics.learning import (
     LEARNING_AGREEMENT,
@@ -32,6 +45,17 @@ from stream.metrics.watching_table import (
     MODEL_SCORE_EXPECTED,
     MODEL_SCORE_RELEASES,
     MODEL_SCORE_SEEN,
+)
+from stream.metrics.work_table import (
+    BLOCK_EVENTS,
+    COMPUTE_SECONDS,
+    EVENT_LATENCY,
+    LAG,
+    PARTITIONS,
+    PUBLISH_SECONDS,
+    READY,
+    RECOVERY,
+    STALLED,
 )
 
 _GROUPS = "groups of users smaller than the floor are shown with a group that leaked more"
@@ -136,49 +160,6 @@ LIFETIME_LEAKAGE_MAX: Final = Metric(
 SMALL_COUNT_FLOOR: Final = Metric(
     "sottovoce_small_count_floor_users", Kind.GAUGE, "users", "The smallest group of users that is shown."
 )
-BLOCK_EVENTS: Final = Metric(
-    "sottovoce_block_events", Kind.HISTOGRAM, "events", "Input records in a block, which is one transaction."
-)
-COMPUTE_SECONDS: Final = Metric(
-    "sottovoce_block_compute_seconds", Kind.HISTOGRAM, "seconds", "Time to parse, step and format one block."
-)
-PUBLISH_SECONDS: Final = Metric(
-    "sottovoce_block_publish_seconds",
-    Kind.HISTOGRAM,
-    "seconds",
-    "Time of one block's transaction, from begin to commit.",
-)
-EVENT_LATENCY: Final = Metric(
-    "sottovoce_event_latency_seconds",
-    Kind.HISTOGRAM,
-    "seconds",
-    "Time from a raw record's Kafka timestamp to its block's commit, read at up to 64 evenly spaced records a block.",
-)
-LAG: Final = Metric(
-    "sottovoce_lag_records", Kind.GAUGE, "records", "Raw records that wait for this worker.", ("partition",)
-)
-STALLED: Final = Metric(
-    "sottovoce_stalled_seconds",
-    Kind.GAUGE,
-    "seconds",
-    "Longest time for which a recovered partition has had records waiting without a commit; 0 when none waits.",
-)
-RECOVERY: Final = Metric(
-    "sottovoce_recovery_progress_ratio",
-    Kind.GAUGE,
-    "ratio",
-    "How much of a partition's belief changelog is loaded; 1 when the partition serves.",
-    ("partition",),
-)
-READY: Final = Metric(
-    "sottovoce_worker_ready",
-    Kind.GAUGE,
-    "",
-    "1 when the worker has joined and recovered every partition it has, else 0.",
-)
-PARTITIONS: Final = Metric(
-    "sottovoce_assigned_partitions", Kind.GAUGE, "partitions", "Source partitions that this worker has."
-)
 STATE_BYTES: Final = Metric(
     "sottovoce_state_bytes",
     Kind.GAUGE,
@@ -271,6 +252,17 @@ METRICS: Final = (
     FIELD_TOTAL,
     FIELD_CAP,
     FIELD_REALISED,
+    AGGREGATE_WINDOWS,
+    AGGREGATE_TOPPED_UP,
+    AGGREGATE_NOISE,
+    AGGREGATE_LOSS,
+    AGGREGATE_LEAK,
+    AGGREGATE_TOTAL,
+    AGGREGATE_TARGET,
+    AGGREGATE_OPEN,
+    AGGREGATE_CLOSED_LAG,
+    AGGREGATE_RELEASED_LAG,
+    AGGREGATE_WAITING,
     ACCOUNT_USERS,
     ACCOUNT_EXACT,
     ACCOUNT_SINGLE,

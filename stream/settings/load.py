@@ -41,6 +41,11 @@ def load_settings(file: Path) -> Settings:
     return parse_settings(data, file)
 
 
+def is_of_aggregates(file: Path) -> bool:
+    """Whether these settings are of a pipeline that releases windows of aggregates."""
+    return load_settings(file).aggregate is not None
+
+
 def parse_settings(data: bytes, file: Path) -> Settings:
     """The settings in this text; `file` gives messages their name and relative paths their folder."""
     return Settings.model_validate(written_out(data, file))

@@ -123,3 +123,14 @@ def test_blocks_number_their_attributes_through() -> None:
     assert law.starts() == [0, 2, 7]
     with pytest.raises(Invalid, match="blocks"):
         BlocksLaw(())
+
+
+def test_every_law_says_what_hangs_together() -> None:
+    table, even = TableLaw(PAIR, (BITS, BITS)), np.array([0.5, 0.5])
+    chain = MarkovLaw(np.array([[0.9, 0.1], [0.2, 0.8]]), even, BITS, 3)
+    coins = MarkovLaw(np.array([[0.4, 0.6], [0.4, 0.6]]), even, BITS, 2)
+    gauss = GaussianLaw(np.array([[1.0, 0.0, 0.3], [0.0, 1.0, 0.0], [0.3, 0.0, 1.0]]), 1.0)
+    blocks = BlocksLaw((table, coins, gauss, chain))
+    assert blocks.components().of.tolist() == [0, 0, 1, 2, 3, 4, 3, 5, 5, 5]
+    assert blocks.components().largest == 3
+    assert [each.components().largest for each in blocks.blocks] == [2, 1, 2, 3]

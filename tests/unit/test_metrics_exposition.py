@@ -10,6 +10,7 @@ from pathlib import Path
 import fields_world
 import numpy as np
 import pytest
+from aggregate_world import promise_of
 from metering import a_block, heads_of, meter_settings
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric as FamilyRead
@@ -19,10 +20,14 @@ from ruamel.yaml import YAML
 from watching import watched_users
 
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from stream.aggregates.gather import GatherTold
+from stream.aggregates.ledger import Decision
+from stream.aggregates.total import TotalTold, Window
 from stream.fields.choices import FieldsTold
 from stream.learning.learners import Learners
 from stream.learning.standing import Standing
 from stream.metrics import Meter, table
+from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.families import MeterCollector, exposition, number, registry_of
 from stream.metrics.fields import FieldCounts
 from stream.metrics.metric import Kind, Metric
@@ -32,7 +37,7 @@ from stream.names import METRIC_PREFIX
 NAT = UNITS_PER_NAT
 ALERTS = Path(__file__).resolve().parents[2] / "deploy" / "prometheus" / "alerts.yaml"
 LABELS = {"outcome", "side", "percentile", "partition", "reason", "error", "quantile", "phase", "releases"}
-LABELS |= {"field", "choice", "through"}
+LABELS |= {"field", "choice", "through", "aggregate", "part"}
 INFO_LABELS = {
     "version",
     "python",
@@ -79,7 +84,15 @@ def busy_meter() -> Meter:
     meter.learners = Learners(logging.getLogger("test"))
     meter.learners.stands(0, A_STANDING)
     meter.fields = counted_fields()
+    meter.aggregates = counted_windows()
     return meter
+
+
+def counted_windows() -> AggregateCounts:
+    counts = AggregateCounts(promise_of(), lambda: 0)
+    counts.told(0, GatherTold(0, 0, users=3))
+    counts.told(0, TotalTold([Window(0, Decision(None, NAT, NAT, NAT))], 0, 1, (0,)))
+    return counts
 
 
 def counted_fields() -> FieldCounts:
