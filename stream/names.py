@@ -29,6 +29,7 @@ CHANGELOG_LEARNING_KEY: Final = b"e"
 CHANGELOG_EPOCH_PREFIX: Final = b"E"
 CHANGELOG_AGGREGATE_KEY: Final = b"a"
 PARTIALS_SUFFIX: Final = "-partials"  # what each partition adds up of a window of aggregates, sealed
+AGGREGATES: Final = "aggregates"
 TOTAL_SUFFIX: Final = "-total"  # the group that adds them up and releases the windows
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 

@@ -8,12 +8,14 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
 from aggregate_world import aggregate_settings
 
+from mechanisms.aggregate.coin_stream import CoinStream
 from stream.aggregates.compiled import queries_of
 from stream.aggregates.gather import GatherPipeline
 from stream.aggregates.people import readable_head
@@ -21,6 +23,7 @@ from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.query import Query
 from stream.aggregates.total import RawTopic, TotalPipeline
 from stream.keys import Epoch, KeyRing
+from stream.protocol.control import AGGREGATE_KEY, PROGRESS_KEY
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Outgoing
@@ -184,6 +187,27 @@ def sums_of(promise: AggregatePromise, partials: Iterable[Outgoing], partitions:
     return {number: row.tolist() for number, row in sorted(found.items())}
 
 
+def told(records: list[Outgoing]) -> list[dict[str, Any]]:
+    return [json.loads(record.value or b"", parse_float=Decimal) for record in records]
+
+
+def without_noise(promise: AggregatePromise, said: dict[str, Any], noise_key: bytes) -> list[int]:
+    """The cells of a window again, by whoever has the key."""
+    cells: list[int] = []
+    for place, query in enumerate(promise.queries):
+        stream, told_ = CoinStream(noise_key, said["window"]["number"], place), said["aggregates"][query.name]
+        if query.kind == "mean":
+            cells.append(round(told_["sum"]["value"] / query.grid) - query.noise[0].draw(stream))
+            cells.append(told_["count"]["value"] - query.noise[1].draw(stream))
+        elif query.kind in ("histogram", "top"):
+            drawn = [query.noise[0].draw(stream) for _ in range(query.cells)]
+            shown = {each["value"]: each["count"] for each in told_["cells"]}
+            cells += [shown[label] - drawn[i] if label in shown else -1 for i, label in enumerate(query.labels)]
+        else:
+            cells.append(round(told_["value"] / query.grid) - query.noise[0].draw(stream))
+    return cells
+
+
 # The recount.
 
 
@@ -226,6 +250,23 @@ class Recount:
                 row = [cell for query in promise.queries for cell in contribution(query, events)]
                 found[number] = [a + b for a, b in zip(found[number], row, strict=True)]
         return found
+
+
+def closings_by_clock(changelog: Iterable[tuple[bytes, bytes | None]]) -> list[tuple[int, int]]:
+    """From a partition's committed changelog: before which offset of the raw topic, and up to when, windows were closed
+    by the clock. Only such a closing moves the mark of windows and leaves that of progress where it was.
+    """
+    found: list[tuple[int, int]] = []
+    progress = before = closed = 0
+    for key, value in changelog:
+        if key == PROGRESS_KEY:
+            before, progress = progress, int.from_bytes(value or b"", "big")
+        elif key == AGGREGATE_KEY:
+            until = int.from_bytes((value or b"")[1:9], "big")
+            if until > closed and before == progress:
+                found.append((progress, until))
+            closed = until
+    return found
 
 
 def window_end(promise: AggregatePromise, time: int) -> int:

@@ -42,6 +42,11 @@ _NONCE: Final = struct.Struct(">qI")
 _EMPTY: Final = b""
 
 
+def held_bytes_max() -> int:
+    """The largest record."""
+    return _HEAD.size + SEAL_BYTES + HELD_BYTES_MAX
+
+
 class Head(NamedTuple):
     """The clear part of a record."""
 

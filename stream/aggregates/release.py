@@ -30,6 +30,7 @@ from stream.settings.amounts import write_decimal, write_moment
 CONFIDENCE: Final = 0.95
 CONFIDENCE_OF_A_PART: Final = 0.975
 """Two parts are both right with 95 %."""
+_CELL_BYTES: Final = 128
 _UP: Final = Context(prec=9, rounding=ROUND_CEILING)
 _EXACT: Final = Context(prec=60)
 _ROUNDED: Final = {way: Context(prec=12, rounding=way) for way in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)}
@@ -83,6 +84,16 @@ class Releases:
             "method": promise.claim.method,
             "more_noise": _rounded_up(decision.more_noise),
         }
+
+
+def record_bytes_max(promise: AggregatePromise) -> int:
+    """The largest value of a released record: no number that is written has more than 24 characters."""
+    return 1024 + sum(_bytes_max(query) for query in promise.queries)
+
+
+def _bytes_max(query: Query) -> int:
+    lengths = sorted((len(orjson.dumps(label)) for label in query.labels), reverse=True)
+    return 1024 + len(query.name) + sum(_CELL_BYTES + length for length in lengths[: query.shown])
 
 
 def _told(query: Query, sums: Integers, noise: Sequence[Geometric], stream: CoinStream) -> dict[str, Any]:

@@ -126,6 +126,10 @@ class TotalPipeline:
             self._pending[pending.partial.head.partition].append(pending)
         return 0
 
+    def warm_up(self) -> None:
+        """Compile what draws noise; nothing of it stays."""
+        self._releases.record(0, np.zeros(self._promise.cells, np.int64), Decision(None, 0, 0, 0))
+
     def cut(self, store: UserStore, first: int) -> None:  # noqa: ARG002 - the shape that all share
         return None
 

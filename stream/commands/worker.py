@@ -3,44 +3,38 @@
 import asyncio
 import logging
 import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from socket import gethostname
-from typing import NamedTuple
 from uuid import UUID
 
-from stream.admin import AdminServer, AdminSettings
 from stream.clock_rows import rows_of_promise, words_beside, words_of
-from stream.commands.compiling import compiling_told
+from stream.commands.aggregate_worker import aggregate_task
 from stream.commands.meter_settings import meter_settings_of
 from stream.commands.witnessing import following_of, witness_of
-from stream.engine import batches, fetched
+from stream.commands.working import Task, carry_out, no_records
 from stream.engine.connection import Connection, connection_of
-from stream.engine.memory import settle
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts
-from stream.engine.worker import Job, work
+from stream.engine.worker import Job
 from stream.learning.learners import LEARNING_LOG, Learners, LearningObserver
 from stream.learning.pipeline import OnlinePipeline
 from stream.learning.record import mark_bytes_max
 from stream.metrics.fields import FieldCounts
 from stream.metrics.meter import Meter
 from stream.metrics.observer import MeterObserver
-from stream.names import DISTRIBUTION, EXIT_DONE
 from stream.opening import Opened, open_pipeline
 from stream.pipeline import PartitionPipeline
 from stream.promise import bench_of
 from stream.protocol.control import Control
-from stream.protocol.inputs import InputBlock
 from stream.protocol.limits import LaneLimits
 from stream.protocol.logbook import Logbook
 from stream.protocol.observer import Observers
 from stream.protocol.ports import Pipeline, UserStore
 from stream.protocol.publish import Topics
+from stream.settings.load import load_settings
 from stream.state import row_bytes
 from stream.stores.memory import MemoryStore
-from stream.supervisor import watch_lifeline
 from stream.watch import Following, Watch
 from stream.windows.held import held_bytes_max
 from stream.windows.pipeline import WindowPipeline
@@ -48,54 +42,20 @@ from stream.windows.pipeline import WindowPipeline
 
 def run_worker(file: Path) -> None:
     """Run one worker until it is told to stop; raises what ended it otherwise."""
+    aggregates = load_settings(file).aggregate is not None
+    asyncio.run(carry_out(aggregate_task(file, os.environ) if aggregates else _task(file)))
+
+
+def _task(file: Path) -> Task:
     opened = open_pipeline(file, os.environ)
-    connection = connection_of(opened.settings.kafka, os.environ)
-    for warning in opened.warnings:
-        logging.getLogger(DISTRIBUTION).warning("%s", warning)
-    asyncio.run(_work(opened, connection))
-
-
-async def _work(opened: Opened, connection: Connection) -> None:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    watch_lifeline(stop.set)
     following = following_of(opened)
     learners = Learners(logging.getLogger(LEARNING_LOG))
     meter = Meter(meter_settings_of(opened, bytes_of_a_row(opened)), witness=witness_of(opened, following))
     meter.learners = learners
     if opened.promise.fields is not None:
         meter.fields = FieldCounts(opened.promise.fields, opened.settings.metrics.small_count_floor)
-    job = _job(opened, connection, meter, following, learners)
-    admin = opened.settings.admin
-    server = AdminServer(meter, AdminSettings(host=admin.host, port=admin.port))
-    await server.start()
-    try:
-        await _warm_up_unless(stop, job, meter)
-        settle()
-        await work(job, stop)
-    finally:
-        await server.stop()
-
-
-async def _warm_up_unless(stop: asyncio.Event, job: Job, meter: Meter) -> None:
-    """In a thread, so that whoever asks for /readyz meanwhile is told that this worker is not ready."""
-    with compiling_told(logging.getLogger(DISTRIBUTION).info):
-        warming = asyncio.create_task(asyncio.to_thread(_warm_up_all, job, meter), name="warming up")
-        stopping = asyncio.create_task(stop.wait(), name="waiting for the word to stop")
-        await asyncio.wait({warming, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        if not warming.done():
-            # Nothing was begun, and a compiler in another thread cannot be interrupted: it would outlast the drain.
-            os._exit(EXIT_DONE)
-        await warming
-
-
-def _warm_up_all(job: Job, meter: Meter) -> None:
-    warm_up(job)
-    if meter.witness is not None:
-        meter.witness.warm_up()
+    job = _job(opened, connection_of(opened.settings.kafka, os.environ), meter, following, learners)
+    return Task(opened.settings, meter, job, lambda: warm_up(job), opened.warnings)
 
 
 def _job(opened: Opened, connection: Connection, meter: Meter, following: Following, learners: Learners) -> Job:
@@ -116,25 +76,12 @@ def _job(opened: Opened, connection: Connection, meter: Meter, following: Follow
     )
 
 
-class _NoRecord(NamedTuple):
-    """A record that no pipeline can read."""
-
-    offset: int = 0
-    timestamp: int = 0
-    key: bytes | None = None
-    value: bytes | None = None
-    headers: tuple[tuple[str, bytes | None], ...] = ()
-
-
 def warm_up(job: Job) -> None:
-    """Compile or load every kernel before the group is joined: it takes seconds without any heartbeat."""
     facts = TopicFacts(job.plan.topics.raw, UUID(int=0), 1, led=True)
-    pipeline, store, block = job.pipelines(facts)(0), MemoryStore(job.codec), InputBlock.of([_NoRecord()])
+    pipeline, store, block = job.pipelines(facts)(0), MemoryStore(job.codec), no_records()
     pipeline.prepare(block, store)
     if isinstance(pipeline, OnlinePipeline):
         pipeline.warm_up(block, store)
-    batches.warm_up()
-    fetched.warm_up()
 
 
 def plan_of(opened: Opened, connection: Connection) -> Plan:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_ADDING_UP: Final = "adding up the partitions"
 
 
 @dataclass(slots=True)
@@ -20,6 +22,7 @@ class Stall(NamedTuple):
     partition: int
     lag_records: int
     seconds: float
+    where: str
 
 
 @dataclass
@@ -29,6 +32,8 @@ class Progress:
     clock: Callable[[], float]
     joined: bool = False
     partitions: dict[int, PartitionProgress] = field(default_factory=dict)
+    then: Progress | None = None
+    """Of the stage that adds partitions up, where there is one."""
 
     def assigned(self, partition: int) -> None:
         self.partitions[partition] = PartitionProgress()
@@ -72,18 +77,22 @@ class Progress:
     def stalls(self) -> list[Stall]:
         """Recovered partitions with waiting records, and how long ago each moved last; recovery has its own ratio."""
         now = self.clock()
-        return [
-            Stall(partition, state.lag_records, now - state.waiting_since)
+        found = [
+            Stall(partition, state.lag_records, now - state.waiting_since, f"partition {partition}")
             for partition, state in sorted(self.partitions.items())
             if state.recovered and state.waiting_since is not None
         ]
+        later = [] if self.then is None else self.then.stalls()
+        return found + [stall._replace(where=_ADDING_UP) for stall in later]
 
     def not_ready(self) -> list[str]:
         """Every reason why this worker does not serve yet; none when it does, even with no partition to serve."""
         if not self.joined:
             return ["the worker has not joined its consumer group"]
-        return [
+        found = [
             f"partition {partition} is being recovered, {state.recovered_ratio:.0%} done"
             for partition, state in sorted(self.partitions.items())
             if not state.recovered
         ]
+        later = [] if self.then is None else self.then.not_ready()
+        return found + [f"{_ADDING_UP}: {reason}" for reason in later]

@@ -29,6 +29,7 @@ from typing import Final
 
 from stream.errors import StateRefused
 from stream.names import (
+    AGGREGATES,
     CHANGELOG_AGGREGATE_KEY,
     CHANGELOG_CLOCK_KEY,
     CHANGELOG_CONTROL_KEY,
@@ -63,6 +64,10 @@ class Control:
     key_epoch: int
     key_fingerprint: str
     first_key_fingerprint: str
+
+    @property
+    def is_of_aggregates(self) -> bool:
+        return self.model.startswith(f"{AGGREGATES}@")
 
 
 # What may change when no record waits: every later offset then uses the new one, and no earlier one is ever repeated.
@@ -112,6 +117,22 @@ _WHY: Final = {
 }
 
 
+_OF_AGGREGATES: Final = {
+    "model": (
+        "windows are open that began under other settings, and what was told of earlier ones counts towards their target",
+        "go back to the old settings, or give the pipeline a new name",
+    ),
+    "topic_id": (
+        "the raw topic, or that of its partitions' sums, was deleted and made again: no window may use its coins twice",
+        "give the pipeline a new name, so that it starts with new windows",
+    ),
+    "partitions": (
+        "the raw topic's partition count has changed, and a window waits for the sums of each of them",
+        "go back to the old partition count, or give the pipeline a new name",
+    ),
+}
+
+
 def is_mark(key: bytes) -> bool:
     """Whether a record of the changelog is one of the small ones, and not a user's."""
     return key in _MARKS or key.startswith(CHANGELOG_EPOCH_PREFIX)
@@ -157,8 +178,8 @@ def worst(found: list[Difference]) -> Difference:
     return min(found, key=lambda difference: list(_WHY).index(difference.field) + 10 * (difference.field in CHANGEABLE))
 
 
-def refuse(difference: Difference, where: str) -> StateRefused:
-    why, fix = _WHY[difference.field]
+def refuse(difference: Difference, where: str, *, aggregates: bool = False) -> StateRefused:
+    why, fix = (_OF_AGGREGATES if aggregates else {}).get(difference.field, _WHY[difference.field])
     what = f"The stored beliefs have {difference.field} {difference.stored}, this worker has {difference.ours}."
     return StateRefused(what, where=where, why=why, fix=fix)
 

@@ -91,7 +91,7 @@ class Session:
         found = self._check_owner(committed)
         waiting = self._pipeline.adopt(self._store)
         if found and not await self._is_drained():
-            raise refuse(worst(found), self._where)
+            raise self._refused(found)
         await self._align_group(committed)
         await self._serve(waiting, self._world.clock() - started, start)
 
@@ -165,8 +165,11 @@ class Session:
             return []
         found = differences(decode_control(stored, self._where), self._world.identity)
         if found and not may_change(found):
-            raise refuse(worst(found), self._where)
+            raise self._refused(found)
         return found
+
+    def _refused(self, found: list[Difference]) -> StateRefused:
+        return refuse(worst(found), self._where, aggregates=self._world.identity.is_of_aggregates)
 
     def _check_new(self, committed: int | None) -> None:
         if committed is not None or len(self._store) or PROGRESS_KEY in self._store.marks():

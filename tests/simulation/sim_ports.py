@@ -190,7 +190,7 @@ class WatchedStore(MemoryStore):
             if written.get(b"u" + key) != row:
                 raise AheadOfCommit(f"the store took over a state of {key!r} that no commit holds")
         for key, record in held.items():
-            if written.get(b"h" + key) != record:
+            if (written.get(b"h" + key, b"never") or b"") != record:
                 raise AheadOfCommit(f"the store took over what is held about {key!r}, and no commit holds it")
         super().apply(keys, heads, codes, position, marks, held)
 

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from sim_brokers import Brokers
-from sim_check import anything_held, progress_mark
+from sim_check import progress_mark
 from sim_loop import VirtualLoop
 from sim_ports import TOPICS, Process, WatchedStore
 from sim_worker import Parts, Worker
@@ -126,7 +126,7 @@ class Schedule:
             return False
         if progress_mark(self._brokers, partition) != self._brokers.group[part]:
             return False
-        return not anything_held(self._brokers, partition)
+        return not self._parts.waits(self._brokers, partition)
 
     def _raw_parts(self) -> list[tuple[str, int]]:
         return [(TOPICS.raw, partition) for partition in range(self._partitions)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from sim_brokers import Brokers
-from sim_check import violations
+from sim_check import anything_held, violations
 from sim_pipeline import SimPipeline, SimRows, number_alone
 from sim_ports import DELAYS, TOPICS, KeptStore, Process, SimChangelog, SimProducer, SimSource, WatchedStore
 
@@ -42,6 +42,8 @@ class Parts:
     raw: Callable[[int], bytes] = number_alone
     """A raw record's value, made of a number."""
     violations: Callable[[Brokers, int, Mapping[int, UserStore]], Iterator[str]] = violations
+    waits: Callable[[Brokers, int], bool] = anything_held
+    """Whether a partition still has something to do when all its records are carried out."""
 
 
 class Worker:

@@ -1,4 +1,4 @@
-"""The first stage: what counts for which window, when windows close, and that neither cuts nor crashes change a byte."""
+"""The first stage: what counts for which window, when windows close, and that no cut and no crash changes a byte."""
 
 from __future__ import annotations
 
@@ -113,7 +113,13 @@ def test_untimely_events_are_dead_letters(sent: Sent, reason: str) -> None:
     life = Life(gather_of(promise_of()))
     life.carry_out(block_of([at(70), sent]))
     assert [letter["reason"] for letter in life.dead_letters] == [reason]
-    assert life.dead_letters[0] == {"reason": reason, "path": "$.t", "topic": "walkers.raw", "partition": 0, "offset": 1}
+    assert life.dead_letters[0] == {
+        "reason": reason,
+        "path": "$.t",
+        "topic": "walkers.raw",
+        "partition": 0,
+        "offset": 1,
+    }
     assert life.outcomes() == {TAKEN: 1, REPEATED: 0, REPLAYED: 0, DEAD_LETTERED: 1}
 
 
@@ -215,7 +221,7 @@ def test_the_clock_closes_a_long_gap_in_pieces_and_goes_on_after_a_crash(monkeyp
     again = Life(gather_of(promise), broken.store, broken.effects)
     again.close_by_clock(clock)
     assert again.released == straight.released
-    assert sums_of(promise, again.released) == dict.fromkeys(range(100), [0])
+    assert sums_of(promise, again.released) == {number: [0] for number in range(100)}
 
 
 def test_users_are_over_with_their_last_window() -> None:

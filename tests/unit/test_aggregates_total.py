@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -25,13 +24,14 @@ from aggregate_lives import (
     gather_of,
     promise_of,
     random_stream,
+    told,
     total_of,
+    without_noise,
 )
 from hypothesis import given
 from hypothesis import strategies as st
 
 from beliefs.rounding import UNITS_PER_NAT
-from mechanisms.aggregate.coin_stream import CoinStream
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.standing import Span, Standing, decode, encode, mark_bytes_max
 from stream.errors import StateRefused
@@ -61,27 +61,6 @@ def shuffled(chance: Random, partials: dict[int, list[Outgoing]]) -> list[Outgoi
     chance.shuffle(turns)
     left = {partition: iter(each) for partition, each in partials.items()}
     return [next(left[partition]) for partition in turns]
-
-
-def told(records: list[Outgoing]) -> list[dict[str, Any]]:
-    return [json.loads(record.value or b"", parse_float=Decimal) for record in records]
-
-
-def without_noise(promise: AggregatePromise, said: dict[str, Any]) -> list[int]:
-    """The cells of a window again, by whoever has the key."""
-    cells: list[int] = []
-    for place, query in enumerate(promise.queries):
-        stream, told_ = CoinStream(NOISE_KEY, said["window"]["number"], place), said["aggregates"][query.name]
-        if query.kind == "mean":
-            cells.append(round(told_["sum"]["value"] / query.grid) - query.noise[0].draw(stream))
-            cells.append(told_["count"]["value"] - query.noise[1].draw(stream))
-        elif query.kind in ("histogram", "top"):
-            drawn = [query.noise[0].draw(stream) for _ in range(query.cells)]
-            shown = {each["value"]: each["count"] for each in told_["cells"]}
-            cells += [shown[label] - drawn[i] if label in shown else -1 for i, label in enumerate(query.labels)]
-        else:
-            cells.append(round(told_["value"] / query.grid) - query.noise[0].draw(stream))
-    return cells
 
 
 def recounted(promise: AggregatePromise, streams: dict[int, list[Sent]], until: int) -> dict[int, list[int]]:
@@ -118,7 +97,7 @@ def test_every_window_is_released_once_in_order_with_the_true_sums(seed: int) ->
     said = told(whole.released)
     truth = recounted(promise, streams, until)
     assert [each["window"]["number"] for each in said] == list(range(len(truth)))
-    assert {each["window"]["number"]: without_noise(promise, each) for each in said} == truth
+    assert {each["window"]["number"]: without_noise(promise, each, NOISE_KEY) for each in said} == truth
     assert list(cut.store.held()) == []
 
 
@@ -129,7 +108,7 @@ def test_only_the_largest_cells_of_a_top_are_shown() -> None:
     life.carry_out(block_of_partials(partials_of(promise, {0: sent}, START + 2 * MINUTE)[0]))
     (said,) = told(life.released)
     assert [each["value"] for each in said["aggregates"]["top"]["cells"]] == ["b"]
-    assert without_noise(promise, said) == [-1, 100, -1]
+    assert without_noise(promise, said, NOISE_KEY) == [-1, 100, -1]
 
 
 def empty(promise: AggregatePromise, windows: int, partitions: int = 1) -> dict[int, list[Outgoing]]:
@@ -187,11 +166,7 @@ def test_a_budget_withholds_and_lets_go_again() -> None:
     life = Life(total_of(promise))
     life.carry_out(block_of_partials(empty(promise, 7)[0]))
     said = told(life.released)
-    assert [each["outcome"] for each in said] == ["released", "released", "withheld", "withheld"] + [
-        "released",
-        "released",
-        "withheld",
-    ]
+    assert [each["outcome"] for each in said] == [*["released"] * 2, *["withheld"] * 2, *["released"] * 2, "withheld"]
     assert said[2]["reason"] == "budget"
     assert (said[2]["aggregates"], said[2]["guarantee"]["loss"], said[2]["guarantee"]["total"]) == ({}, 0, 1)
 

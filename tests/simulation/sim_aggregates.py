@@ -1,0 +1,165 @@
+"""Both stages of windows of aggregates in the place of the small and touchy pipeline.
+
+What the first must have written is recounted from the raw records and from when the clock closed windows; what the
+second must have written is what it makes of all partials in one block.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
+
+from aggregate_lives import (
+    EVERY_KIND,
+    START,
+    TOPIC_ID,
+    Life,
+    Recount,
+    Sent,
+    block_of,
+    closings_by_clock,
+    gather_of,
+    promise_of,
+    random_stream,
+    sums_of,
+)
+from sim_brokers import Brokers
+from sim_ports import TOPICS
+from sim_worker import Parts, SimRecord
+
+from stream.aggregates.gather import ONE_EVENT, GatherPipeline
+from stream.aggregates.total import RawTopic, TotalPipeline
+from stream.protocol.inputs import InputBlock
+from stream.protocol.ports import Outgoing, UserStore
+from stream.records.parse import Reader
+from stream.records.shapes import Rejected
+from stream.stores.rows import NoRows
+
+# The simulated clock begins at 0, and a run takes some seconds of it.
+PROMISE = promise_of(*EVERY_KIND, start=0, length=150, lateness=60, grace=40, ahead=10_000)
+READER = Reader(PROMISE.record, ONE_EVENT, PROMISE.forms)
+
+
+def new_gather(partition: int) -> GatherPipeline:
+    return GatherPipeline(PROMISE, TOPICS.raw, TOPIC_ID, partition)
+
+
+def raw(number: int) -> bytes:
+    """Events of the first second; they come in any order, so that some are late."""
+    return Sent(b"", number * 10, (number % 7) * 1.5 - 2, "abc"[number % 3], 0).text
+
+
+def gather_violations(brokers: Brokers, partitions: int, stores: Mapping[int, UserStore]) -> Iterator[str]:
+    for partition in range(partitions):
+        yield from _of_gather(brokers, partition)
+
+
+def _of_gather(brokers: Brokers, partition: int) -> Iterator[str]:
+    here = f"partition {partition}"
+    changelog = [entry.record for entry in brokers.committed((TOPICS.changelog, partition)) if entry.record]
+    by_clock = closings_by_clock((record.key or b"", record.value) for record in changelog)
+    recount, refused = Recount(PROMISE, closed=0, latest=0), []
+    for entry in brokers.committed((TOPICS.raw, partition)):
+        recount.closed = max([recount.closed, *(until for offset, until in by_clock if offset <= entry.offset)])
+        event = READER.read(SimRecord(entry.offset, entry.record.timestamp, entry.record.key, entry.record.value))  # type: ignore[union-attr]
+        if isinstance(event, Rejected):
+            refused.append((entry.offset, event.reason))
+            continue
+        value, job = event.document["v"], event.document["job"]
+        recount.see(Sent(event.user, event.time, value, job, entry.record.timestamp))  # type: ignore[union-attr]
+        if recount.outcomes[-1] != "counted":
+            refused.append((entry.offset, recount.outcomes[-1]))
+    recount.closed = max([recount.closed, *(until for _, until in by_clock)])
+    partials = [entry.record for entry in brokers.committed((TOPICS.released, partition)) if entry.record]
+    found = sums_of(PROMISE, partials, partitions=partition + 1)
+    if found != recount.sums():
+        yield f"{here}: the partials do not hold the sums of the recount"
+    ends = [record.timestamp for record in partials]
+    if ends != sorted(set(ends)):
+        yield f"{here}: windows were closed twice, or out of order"
+    yield from _letters(brokers, partition, refused)
+    seen: dict[int, bytes | None] = {}
+    for entry in brokers.uncommitted((TOPICS.released, partition)):
+        record = entry.record
+        if record and seen.setdefault(record.timestamp, record.value) != record.value:
+            yield f"{here}: two texts were sealed with one nonce"
+
+
+def _letters(brokers: Brokers, partition: int, refused: Sequence[tuple[int, str]]) -> Iterator[str]:
+    letters = [
+        entry.record.value or b"" for entry in brokers.committed((TOPICS.dead_letters, partition)) if entry.record
+    ]
+    if len(letters) != len(refused):
+        yield f"partition {partition}: {len(letters)} dead letters instead of {len(refused)}"
+    for letter, (offset, reason) in zip(letters, refused, strict=False):
+        if b'"offset":%d}' % offset not in letter or reason.encode() not in letter:
+            yield f"partition {partition}: {letter!r} instead of {reason} at {offset}"
+
+
+GATHER = Parts(pipeline=new_gather, codec=NoRows(), raw=raw, violations=gather_violations)
+
+# The second stage reads the partials of three partitions, whatever they are made of.
+
+TOTAL_PROMISE = promise_of(*EVERY_KIND[:3], horizon=4, target=3 << 40)
+SENDERS = 3
+
+
+def new_total(partition: int) -> TotalPipeline:
+    return TotalPipeline(TOTAL_PROMISE, RawTopic(TOPIC_ID, SENDERS), TOPICS.raw)
+
+
+def partials(seed: int) -> Callable[[int], bytes]:
+    """Partials of three partitions in turn, without end. Where the simulation has two topics to fill, each gets a part,
+    and what the other has is missing in it.
+    """
+
+    def written() -> Iterator[bytes]:
+        chance, lives = Random(seed), [Life(gather_of(TOTAL_PROMISE, sender)) for sender in range(SENDERS)]
+        now = START
+        while True:
+            now += 2 * TOTAL_PROMISE.length
+            for life in lives:
+                life.effects.clear()
+                life.carry_out(block_of([each._replace(time=now, record=now) for each in random_stream(chance, 2)]))
+                life.close_by_clock(now + chance.choice((0, 1, 3)) * TOTAL_PROMISE.length)
+                yield from (record.value or b"" for record in life.released)
+
+    unending = written()
+    return lambda _: next(unending)
+
+
+def total_violations(brokers: Brokers, partitions: int, stores: Mapping[int, UserStore]) -> Iterator[str]:
+    for partition in range(partitions):
+        inputs = [
+            SimRecord(entry.offset, entry.record.timestamp, entry.record.key, entry.record.value)
+            for entry in brokers.committed((TOPICS.raw, partition))
+            if entry.record
+        ]
+        whole = Life(new_total(partition))
+        whole.carry_out(InputBlock.of(inputs))
+        expected = [whole.released, [letter for each in whole.effects for letter in each.dead_letters]]
+        for topic, records in zip((TOPICS.released, TOPICS.dead_letters), expected, strict=True):
+            committed = [entry.record for entry in brokers.committed((topic, partition)) if entry.record]
+            if list(map(shown, committed)) != list(map(shown, records)):
+                yield f"{topic} {partition}: {len(committed)} records are not the {len(records)} that must be there"
+            strange = {shown(e.record) for e in brokers.uncommitted((topic, partition)) if e.record} - set(
+                map(shown, records)
+            )
+            if strange:
+                yield f"{topic} {partition}: the uncommitted view has another value"
+        changelog = [entry.record for entry in brokers.committed((TOPICS.changelog, partition)) if entry.record]
+        held = {record.key[1:]: record.value for record in changelog if record.key and record.key[:1] == b"h"}
+        if {key: value for key, value in held.items() if value} != dict(whole.store.held()):
+            yield f"partition {partition}: the changelog holds other partials"
+
+
+def shown(record: Outgoing) -> tuple[bytes | None, bytes | None, int]:
+    return record.key, record.value, record.timestamp
+
+
+def total_parts(seed: int) -> Parts:
+    return Parts(
+        pipeline=new_total,
+        codec=NoRows(),
+        raw=partials(seed),
+        violations=total_violations,
+        waits=lambda brokers, partition: False,
+    )
