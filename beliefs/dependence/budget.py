@@ -8,7 +8,7 @@ CLOSE = 1 << 38
 """The loss is found up to this share of itself, or to one unit."""
 
 
-def largest_loss(leak: Callable[[int], int], target: int, most: int) -> int:
+def largest_loss(leak: Callable[[int], int], target: int, most: int, close: int = CLOSE) -> int:
     """`leak` never falls; no loss above `most` is looked at. What is returned was measured to keep the target, or is 0.
 
     A straight line between the two ends guesses; where that gains little, the middle does.
@@ -20,7 +20,7 @@ def largest_loss(leak: Callable[[int], int], target: int, most: int) -> int:
     if over <= target:
         return high
     low, under, halve = 0, 0, False
-    while high - low > 1 + low // CLOSE:
+    while high - low > 1 + low // close:
         width = high - low
         guess = low + width // 2
         if not halve:

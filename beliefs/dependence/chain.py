@@ -14,6 +14,7 @@ import numpy as np
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix, Places
 from beliefs.dependence.chain_kernels import alike_from, each_by_itself, same_everywhere
+from beliefs.dependence.passed import falling_orders
 from beliefs.dependence.tree import Worst
 from beliefs.laws.markov import MarkovLaw
 from beliefs.rounding import INFINITE, sum_units
@@ -34,10 +35,7 @@ class Side:
 
     @classmethod
     def of(cls, through: Matrix, start: Vector) -> Side:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(through)
-            ratios = np.where(through[:, None] > 0.0, logs[:, None] - logs, -np.inf)
-        return cls(np.ascontiguousarray(through), start, np.argsort(-ratios, axis=2, kind="stable").astype(np.int64))
+        return cls(np.ascontiguousarray(through), start, falling_orders(through))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +71,16 @@ class ChainInfluence:
 
     def worst_of(self, loss: int) -> Worst:
         """Where every value has the same loss: no more work than the chain is long."""
-        left, right = self._everywhere(self.left, loss), self._everywhere(self.right, loss)[::-1]
         if loss >= INFINITE // (self.length + 1):
             return Worst(INFINITE, 0)
-        summed = loss + left + right
+        left, right = self.sides_of(loss)
+        summed = loss + left + right[::-1]
         attacked = int(summed.argmax())
         return Worst(int(summed[attacked]), attacked)
+
+    def sides_of(self, loss: int) -> tuple[Places, Places]:
+        """What 0, 1, 2, ... values of that loss tell about the next one after them, and about the one before."""
+        return self._everywhere(self.left, loss), self._everywhere(self.right, loss)
 
     def _told(self, side: Side, losses: Places) -> Places:
         """What is told to the right of values 0 to i-1 about value i."""

@@ -22,6 +22,8 @@ PLACES_MAX = 4096
 
 
 _LN2 = math.log(2.0)
+_FARTHEST, _LEAST_LOG = 1e300, 700.0
+"""Where a power is far below what is allowed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +178,8 @@ def _fill(distances: Matrix, offset: float, exponent: float, near: Matrix) -> No
 @part_of_caller
 def _power(base: float, exponent: float) -> float:
     """base^-exponent for a base of at least 1, from + - * / alone: the same bits on every machine."""
+    if base > _FARTHEST:
+        return 0.0 if exponent > 0.0 else 1.0
     doubled = 0
     while base > 1.5:
         base *= 0.5
@@ -185,6 +189,8 @@ def _power(base: float, exponent: float) -> float:
     for odd in range(27, 0, -2):
         series = series * square + 1.0 / odd
     left = exponent * (doubled * _LN2 + 2.0 * ratio * series)
+    if left > _LEAST_LOG:
+        return 0.0
     halved = 0
     while left > _LN2:
         left -= _LN2

@@ -102,6 +102,8 @@ def test_distance_that_says_nothing_ties_nobody() -> None:
         ({"exponent": -0.5}, "exponent", "0 or more"),
         ({"exponent": np.nan}, "exponent", "finite"),
         ({"exponent": 500.0}, "exponent", "less likely than 2^-900"),
+        ({"exponent": 1e308}, "exponent", "less likely than 2^-900"),
+        ({"distances": np.array([[0.0, 1e308], [1e308, 0.0]])}, "exponent", "less likely than 2^-900"),
         ({"people": np.array([0.5, 0.5])}, "people", "has 2 entries, but there are 20 places"),
         ({"people": np.full(20, 0.1)}, "people", "sums to 2"),
     ],
