@@ -110,4 +110,3 @@ def _control() -> bytes:
     digits = TOPIC_ID.hex()
     parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
     return json.dumps({"topic_id": "-".join(parts)}).encode()
-

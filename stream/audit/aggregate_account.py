@@ -35,7 +35,8 @@ class Judged(NamedTuple):
 class Account(Protocol):
     """The windows of the horizon, one after the other."""
 
-    all_losses: list[int]
+    all_losses: list[int | None]
+    """None where the records do not say it to the last unit."""
     largest_total: int
 
     def judge(self, said: Said) -> Judged: ...
@@ -83,7 +84,7 @@ class GroupAccount:
     def __init__(self, windows: Windows, people: People) -> None:
         self._windows, self._people = windows, people
         self._losses: deque[int] = deque(maxlen=windows.horizon - 1)
-        self.all_losses: list[int] = []
+        self.all_losses: list[int | None] = []
         self.largest_total = 0
 
     def judge(self, said: Said) -> Judged:

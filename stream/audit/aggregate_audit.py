@@ -169,7 +169,7 @@ async def _kept(task: AggregateTask, topics: Topics, findings: Findings) -> Kept
     return Kept(number, losses)
 
 
-def _compare_kept(task: AggregateTask, kept: Kept, losses: Sequence[int], report: AggregateReport) -> None:
+def _compare_kept(task: AggregateTask, kept: Kept, losses: Sequence[int | None], report: AggregateReport) -> None:
     """The windows that the mark knows were released before it was read, so they are all here."""
     where = f"{task.total_changelog}, partition 0"
     if kept.next_number > len(losses):
@@ -177,7 +177,8 @@ def _compare_kept(task: AggregateTask, kept: Kept, losses: Sequence[int], report
         return
     most = task.windows.horizon - 1
     wanted = list(losses[max(0, kept.next_number - most) : kept.next_number]) if most else []
-    if kept.losses != wanted:
+    pairs = zip(kept.losses, wanted, strict=False)
+    if len(kept.losses) != len(wanted) or any(theirs != ours for theirs, ours in pairs if ours is not None):
         report.findings.add("aggregate_state", places=[where], detail="losses")
 
 
