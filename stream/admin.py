@@ -178,8 +178,7 @@ class AdminServer:
 
     def _livez(self, accept: str) -> Answer:  # noqa: ARG002
         reasons = [
-            f"{stall.where} has had {stall.lag_records} records waiting "
-            f"and no commit for {stall.seconds:.0f} s"
+            f"{stall.where} has had {stall.lag_records} records waiting and no commit for {stall.seconds:.0f} s"
             for stall in self._meter.progress.stalls()
             if stall.seconds > self._settings.stalled_after_seconds
         ]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from beliefs.checks import Invalid
 from beliefs.rounding import budget_units, nats
 from stream.aggregates.claims import claim_for
 from stream.aggregates.compiled import queries_of
 from stream.aggregates.expected import fitting_windows, topped_up
+from stream.aggregates.laws import USERS, WINDOWS, Laws, load_laws
 from stream.aggregates.promise import AggregatePromise
 from stream.errors import ConfigurationRefused, Problem
 from stream.house import keys_of, problem_in, seen_by_others
@@ -25,6 +28,13 @@ from stream.settings.model import Settings
 _MANY_EMPTY: Final = 100_000
 """So many windows in the past are worth a word: each of them has a record."""
 
+_NO_LAWS: Final = Laws()
+_PLACES: Final = {
+    "users": (USERS, "a law of users that says what each tells of the others, beside windows: fresh"),
+    "windows": (WINDOWS, "a Markov chain of one user's contributions that keeps its law"),
+    "protects": (("aggregate", "protects"), "one_window beside a law of windows"),
+}
+
 
 @dataclass(frozen=True)
 class OpenedAggregates:
@@ -33,6 +43,7 @@ class OpenedAggregates:
     file: Path
     settings: Settings
     declared: AggregateSettings
+    laws: Laws
     promise: AggregatePromise
     warnings: tuple[str, ...]
 
@@ -50,16 +61,26 @@ def open_aggregates(file: Path, environment: Mapping[str, str]) -> OpenedAggrega
         found, fix = "no aggregates", "declare some, or use a command about single events"
         raise ConfigurationRefused(str(file), [problem_in(file, ("aggregate",), found, "aggregates", fix)])
     ring = keys_of(settings, file, environment, problems)
-    if ring is None:
+    laws = load_laws(declared.dependence, partial(problem_in, file), problems)
+    if problems or ring is None:
         raise ConfigurationRefused(str(file), problems)
-    promise = compile_aggregates(settings, declared, ring)
+    try:
+        promise = compile_aggregates(settings, declared, ring, laws)
+    except Invalid as error:
+        place, allowed = _PLACES.get(error.field, _PLACES["users"])
+        fix = "correct the law, or declare users and windows in a way that needs none"
+        found = f"{error.field} that carry no claim: they {error.reason}"
+        raise ConfigurationRefused(str(file), [problem_in(file, place, found, allowed, fix)]) from None
     problems += _beyond_target(promise, file)
     if problems:
         raise ConfigurationRefused(str(file), problems)
-    return OpenedAggregates(file, settings, declared, promise, tuple(_warnings(settings, promise)))
+    return OpenedAggregates(file, settings, declared, laws, promise, tuple(_warnings(settings, promise)))
 
 
-def compile_aggregates(settings: Settings, declared: AggregateSettings, ring: KeyRing) -> AggregatePromise:
+def compile_aggregates(
+    settings: Settings, declared: AggregateSettings, ring: KeyRing, laws: Laws = _NO_LAWS
+) -> AggregatePromise:
+    """`Invalid` where the declared dependence carries no claim."""
     nats_allowed = declared.target.nats
     queries = queries_of(declared)
     return AggregatePromise(
@@ -67,14 +88,14 @@ def compile_aggregates(settings: Settings, declared: AggregateSettings, ring: Ke
         record=settings.record,
         ring=ring,
         policy_version=settings.policy_version,
-        policy_fingerprint=aggregate_fingerprint(settings, {}),
+        policy_fingerprint=aggregate_fingerprint(settings, laws.digests),
         length=declared.window,
         start=declared.start,
         lateness=declared.lateness,
         grace=declared.grace,
         ahead=declared.ahead,
         queries=queries,
-        claim=claim_for(declared),
+        claim=claim_for(declared, queries, laws),
         protects=declared.protects,
         horizon=declared.target.windows,
         target=None if math.isinf(nats_allowed) else budget_units(nats_allowed),

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
+from beliefs.dependence.claim import Claim
 from stream.aggregates.query import Query
 from stream.keys import KeyRing
 from stream.records.fields import FieldForm
 from stream.settings.model import RecordSettings
-
-
-class Claim(Protocol):
-    """What the losses of windows tell about one user, in units of 2^-40 nat, rounded up."""
-
-    @property
-    def method(self) -> str: ...
-    @property
-    def adversary(self) -> str: ...
-    def leak(self, losses: Sequence[int]) -> int: ...
-    def next_loss(self, spent: Sequence[int], target: int) -> int: ...
 
 
 @dataclass(frozen=True)

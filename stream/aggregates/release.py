@@ -66,7 +66,7 @@ class Releases:
         told, at = {}, 0
         for place, query in enumerate(self._promise.queries):
             stream = CoinStream(self._key, number, place)
-            noise = [_slimmed(each.num, each.den, more_noise) for each in query.noise]
+            noise = [_slimmed(each, more_noise) for each in query.noise]
             told[query.name] = _told(query, sums[at : at + query.cells], noise, stream)
             at += query.cells
         return told
@@ -163,8 +163,7 @@ def _interval(noise: Geometric, confidence: float) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _slimmed(num: int, den: int, more_noise: Fraction) -> Geometric:
-    noise = Geometric(num, den)
+def _slimmed(noise: Geometric, more_noise: Fraction) -> Geometric:
     return noise if more_noise == 1 else slimmed(noise, more_noise)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from beliefs.rounding import INFINITE, nats
 from stream.aggregates.expected import fitting_windows, topped_up
+from stream.aggregates.laws import said_by, together
 from stream.aggregates.opening import OpenedAggregates
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.query import Query
@@ -34,6 +35,7 @@ def aggregate_facts(opened: OpenedAggregates) -> dict[str, Any]:
         "released_topic": opened.settings.kafka.released_topic,
         "aggregates": [query_facts(query) for query in promise.queries],
         **_assumed(settings, promise),
+        **_baselines(opened),
         **_told(promise),
         "warnings": list(opened.warnings),
     }
@@ -103,8 +105,20 @@ def _assumed(settings: AggregateSettings, promise: AggregatePromise) -> dict[str
         "protects": promise.protects,
         "adversary": promise.claim.adversary,
         "method": promise.claim.method,
-        "group_baseline": None,
     }
+
+
+def _baselines(opened: OpenedAggregates) -> dict[str, Any]:
+    """What would be claimed without the laws: of users as groups as large as they may be, of windows as a sum."""
+    promise, laws = opened.promise, opened.laws
+    loss, horizon = promise.window_loss, promise.horizon
+    leak = promise.claim.leak([loss])
+    group = None
+    if laws.users is not None:
+        size = together(said_by(laws.users))
+        group = {"size": size, "leak": nats(size * loss), "noise": size * loss / leak}
+    added = None if laws.windows is None else {"told": nats(horizon * loss)}
+    return {"group_baseline": group, "windows_baseline": added}
 
 
 def _told(promise: AggregatePromise) -> dict[str, Any]:

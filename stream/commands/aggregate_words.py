@@ -26,9 +26,9 @@ _TAKEN: Final = {
     "sum": "values in the window, added up",
 }
 _METHODS: Final = {
-    "exact": "exactly, for the worst adversary",
-    "sound": "by a bound that holds for every release with such a loss",
-    "group": "by the size of a group, whatever the law",
+    "exact": "exactly, for the worst of them",
+    "sound": "a bound that holds for whatever is released with such a loss",
+    "group": "the bound of a group, whatever its law",
 }
 _NEVER: Final = (
     "that the true numbers of many users stay secret: an aggregate tells about everybody together, and is meant to",
@@ -158,6 +158,8 @@ def _many_windows(facts: Mapping[str, Any]) -> Iterator[str]:
         "fresh": "a user's contributions to different windows are taken for independent",
         "law": f"a user's windows depend on one another by the chain in {facts['windows_law']}, and in no other way",
     }[facts["windows"]]
+    if facts["windows_baseline"] is not None:
+        yield f"without the chain it would be what they tell added up, {in_nats(facts['windows_baseline']['told'])}"
     yield from _withheld(facts)
 
 

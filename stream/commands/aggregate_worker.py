@@ -23,7 +23,6 @@ from stream.engine.worker import Job
 from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.meter import Meter
 from stream.metrics.observer import MeterObserver
-from stream.metrics.progress import Progress
 from stream.metrics.total_observer import TotalObserver
 from stream.protocol.control import Control
 from stream.protocol.limits import LaneLimits
@@ -42,7 +41,6 @@ def aggregate_task(file: Path, environment: Mapping[str, str]) -> Task:
     connection = connection_of(opened.settings.kafka, environment)
     meter, stages = Meter(aggregate_meter_settings_of(opened)), Stages(opened, connection)
     meter.aggregates = AggregateCounts(opened.promise)
-    meter.progress.then = Progress(meter.progress.clock)
     return Task(
         settings=opened.settings,
         meter=meter,
@@ -99,7 +97,7 @@ class Stages:
 
     def total(self, meter: Meter) -> Callable[[TopicFacts], Job]:
         """The second job, once the brokers have told what the raw topic is."""
-        promise, topics = self.opened.promise, self.total_topics
+        promise, topics, observer = self.opened.promise, self.total_topics, TotalObserver(meter)
         name = promise.pipeline + names.TOTAL_SUFFIX
 
         def job(raw: TopicFacts) -> Job:
@@ -119,7 +117,7 @@ class Stages:
                 codec=NoRows(),
                 control=lambda partials: control_of(self.opened, name, f"{raw.id} {partials.id}", raw.partitions),
                 pipelines=lambda partials: lambda _: TotalPipeline(promise, source, partials.name),
-                observer=TotalObserver(meter),
+                observer=observer,
             )
 
         return job

@@ -86,6 +86,13 @@ AGGREGATE_RELEASED_LAG: Final = Metric(
     "seconds",
     "How long ago the latest window ended that has its record.",
 )
+AGGREGATE_DUE: Final = Metric(
+    "sottovoce_aggregate_due_lag_seconds",
+    Kind.GAUGE,
+    "seconds",
+    "How long after its end a window has its record at the latest while all goes well: lateness and grace, and up to "
+    "one more window until the next one ends.",
+)
 AGGREGATE_WAITING: Final = Metric(
     "sottovoce_aggregate_waiting_partials",
     Kind.GAUGE,
@@ -138,6 +145,9 @@ class AggregateCounts:
     def released_lag(self) -> float | None:
         return None if self.released_to is None else self._since(self.released_to)
 
+    def due_lag(self) -> float:
+        return (self.promise.length + self.promise.lateness + self.promise.grace) / 1000
+
     def open_windows(self) -> dict[int, int]:
         length, start = self.promise.length, self.promise.start
         return {
@@ -170,6 +180,7 @@ class AggregateCounts:
         yield AGGREGATE_CLOSED_LAG, {(str(number),): lag for number, lag in self.closed_lags().items()}
         lag = self.released_lag()
         yield AGGREGATE_RELEASED_LAG, {} if lag is None else {(): lag}
+        yield AGGREGATE_DUE, {(): self.due_lag()}
         yield AGGREGATE_WAITING, {} if lag is None else {(): float(self.waiting)}
 
     def _since(self, time_ms: int) -> float:

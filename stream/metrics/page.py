@@ -90,8 +90,7 @@ def _state(meter: Meter, now: Standing, stalled_after_seconds: float) -> tuple[s
     stalls = [stall for stall in meter.progress.stalls() if stall.seconds > stalled_after_seconds]
     if stalls:
         return "standing still", [
-            f"{stall.where} has had {stall.lag_records:,} records waiting and no commit for "
-            f"{stall.seconds:,.0f} s"
+            f"{stall.where} has had {stall.lag_records:,} records waiting and no commit for {stall.seconds:,.0f} s"
             for stall in stalls
         ]
     if now.monitor is not None and now.monitor.evidence >= DOUBTFUL_FROM:

@@ -10,6 +10,7 @@ from typing import Final
 
 from stream.metrics.aggregates import (
     AGGREGATE_CLOSED_LAG,
+    AGGREGATE_DUE,
     AGGREGATE_LEAK,
     AGGREGATE_LOSS,
     AGGREGATE_NOISE,
@@ -262,6 +263,7 @@ METRICS: Final = (
     AGGREGATE_OPEN,
     AGGREGATE_CLOSED_LAG,
     AGGREGATE_RELEASED_LAG,
+    AGGREGATE_DUE,
     AGGREGATE_WAITING,
     ACCOUNT_USERS,
     ACCOUNT_EXACT,

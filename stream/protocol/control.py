@@ -119,7 +119,7 @@ _WHY: Final = {
 
 _OF_AGGREGATES: Final = {
     "model": (
-        "windows are open that began under other settings, and what was told of earlier ones counts towards their target",
+        "windows are open under the other settings, and what was told of earlier ones counts towards their target",
         "go back to the old settings, or give the pipeline a new name",
     ),
     "topic_id": (
