@@ -13,11 +13,13 @@ from aggregate_world import INDEPENDENT, aggregate_settings
 from audit_memory import Kept, Memory
 
 from stream.aggregates.gather import GatherPipeline
+from stream.aggregates.laws import load_laws
 from stream.aggregates.opening import compile_aggregates
 from stream.aggregates.total import RawTopic, TotalPipeline
 from stream.audit.aggregate_audit import AggregateTask, audit_aggregates
 from stream.audit.aggregate_report import AggregateReport
 from stream.audit.aggregate_task import task_of_aggregates
+from stream.errors import Problem
 from stream.protocol.ports import Outgoing
 from stream.settings.model import Settings
 
@@ -40,7 +42,10 @@ class House:
         self.settings = with_times(aggregate_settings(*(queries or KINDS), more=more, target=target))
         declared = self.settings.aggregate
         assert declared is not None
-        self.promise = compile_aggregates(self.settings, declared, RING)
+        problems: list[Problem] = []
+        laws = load_laws(declared.dependence, _problem, problems)
+        assert not problems
+        self.promise = compile_aggregates(self.settings, declared, RING, laws)
         self.minutes = minutes
         self.memory = self._memory()
 
@@ -110,3 +115,7 @@ def _control() -> bytes:
     digits = TOPIC_ID.hex()
     parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
     return json.dumps({"topic_id": "-".join(parts)}).encode()
+
+
+def _problem(place: tuple[str, ...], found: str, allowed: str, fix: str) -> Problem:
+    return Problem("c.yaml", 1, ".".join(place), found, allowed, fix)

@@ -75,15 +75,14 @@ class Follow:
         judged = self._account.judge(said)
         if judged.finding is not None:
             self._findings.add(judged.finding, places=[place])
-            return
         for name in judged.wrong:
             self._findings.add("aggregate_account", places=[place], detail=name)
         if said.guarantee.keys() != _GUARANTEE:
             self._findings.add("aggregate_strange", places=[place])
-        if said.released and judged.times is None:
-            self.seen.unscaled += 1
-        elif said.released and judged.times is not None:
+        if said.released and judged.times is not None:
             self._numbers(said, judged.times, place)
+        elif said.released and judged.finding is None:
+            self.seen.unscaled += 1
 
     def _numbers(self, said: Said, times: Fraction, place: str) -> None:
         if list(said.aggregates) != [asked.name for asked in self._windows.asked]:

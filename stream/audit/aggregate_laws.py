@@ -73,7 +73,9 @@ class LawAccount:
         before = list(self._before)
         self._before.append((loss, leak))
         self.all_losses.append(self._units(said, more))
-        wrong += [name for name, fits in self._fits(before, loss, leak, total) if not fits]
+        wrong += [
+            name for name, fits in self._fits(before, loss, leak, total, said.guarantee.get("method")) if not fits
+        ]
         self.largest_total = max(self.largest_total, math.floor(total * UNITS))
         finding = self._decision(said, before, total)
         if said.released and more == 1:
@@ -98,7 +100,7 @@ class LawAccount:
         return [] if fits and planned <= loss * more <= planned * _PRINTED * _PRINTED else ["more_noise"]
 
     def _fits(
-        self, before: list[tuple[Decimal, Decimal]], loss: Decimal, leak: Decimal, total: Decimal
+        self, before: list[tuple[Decimal, Decimal]], loss: Decimal, leak: Decimal, total: Decimal, method: object
     ) -> list[tuple[str, bool]]:
         law, losses = self._law, [float(each) for each, _ in before] + [float(loss)]
         most = sum(each for each, _ in before) + loss
@@ -107,7 +109,8 @@ class LawAccount:
             alone = loss <= leak * _PRINTED <= loss * _PRINTED * _PRINTED
             together = law.least(losses) * _NEARLY <= float(total) and max(told) <= total * _PRINTED
             return [("leak", alone), ("total", together and total <= most)]
-        bounds = law.least(losses[-1:]) * _NEARLY <= float(leak) and leak <= loss * law.together * _PRINTED
+        own = loss if method != "exact" else Decimal(0)  # any bound but an exact leak holds at least one's own loss
+        bounds = max(Decimal(law.least(losses[-1:]) * _NEARLY), own) <= leak <= loss * law.together * _PRINTED
         if law.way == LARGEST:
             return [("leak", bounds), ("total", total == max(told))]
         return [("leak", bounds), ("total", total <= sum(told) <= total * _PRINTED)]

@@ -11,8 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -26,11 +26,14 @@ from stream.settings.model import Settings
 
 @dataclass(frozen=True)
 class Asked:
-    """One aggregate: the scales of its noise in steps of the grid, and what one user's change tells, in units."""
+    """One aggregate: by how much one user moves it and the scales of its noise, in steps of the grid, and what that
+    tells, in units.
+    """
 
     name: str
     kind: str
     loss: int
+    shift: int
     scales: tuple[Fraction, ...]
     cells: int
     grid: Decimal = Decimal(1)
@@ -39,6 +42,11 @@ class Asked:
     centre: int = 0
     labels: tuple[Any, ...] = ()
     shown: int | None = None
+
+    @property
+    def moves(self) -> Fraction:
+        """By how much one user moves it, as his values are written."""
+        return self.shift * Fraction(self.grid)
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,8 @@ class Windows:
         return sum(each.cells for each in self.asked)
 
 
-def windows_of(settings: Settings, fingerprint: bytes) -> Windows:
+def windows_of(settings: Settings, policy: Callable[[], bytes]) -> Windows:
+    """`policy` gives the fingerprint of all that decides; asked only where there are aggregates."""
     aggregate = settings.aggregate
     if aggregate is None:
         raise CannotAudit(
@@ -74,6 +83,7 @@ def windows_of(settings: Settings, fingerprint: bytes) -> Windows:
             why="the section is missing",
             fix="name the settings that the pipeline ran with",
         )
+    fingerprint = policy()
     return Windows(
         pipeline=settings.pipeline.name,
         policy=f"{settings.policy_version}:{fingerprint.hex()[:8]}".encode(),
@@ -99,27 +109,25 @@ def _asked(name: str, query: QuerySettings) -> Asked:
         return _alike(name, "count", loss, 1, 1)
     if query.values is not None:
         labels = tuple(query.values.value_at(place) for place in range(query.values.size))
-        found = _alike(name, query.kind, loss, 2, len(labels))
-        return Asked(**{**vars(found), "labels": labels, "shown": query.top})
+        return replace(_alike(name, query.kind, loss, 2, len(labels)), labels=labels, shown=query.top)
     low, high, grid = _exactly(query.steps)
     ends = [Fraction(end) / Fraction(grid) for end in (low, high)]
     first, last = round(ends[0]), round(ends[1])
-    amounts = {"grid": grid, "low": first, "high": last}
     if query.kind == "sum":
         found = _alike(name, "sum", loss, max(abs(first), abs(last), last - first), 1)
-        return Asked(**{**vars(found), **amounts})
+        return replace(found, grid=grid, low=first, high=last)
     centre = round((ends[0] + ends[1]) / 2)
     far, width = max(last - centre, centre - first), last - first
     summed = scale_of(width, loss)
     counted = scale_of(1, loss - loss_of(far, summed))
     told = max(loss_of(width, summed), loss_of(far, summed) + loss_of(1, counted))
-    return Asked(name, "mean", told, (summed, counted), 2, centre=centre, **amounts)
+    return Asked(name, "mean", told, width, (summed, counted), 2, grid, first, last, centre)
 
 
 def _alike(name: str, kind: str, loss: int, shift: int, cells: int) -> Asked:
     """Of which every cell has the same noise."""
     scale = scale_of(shift, loss)
-    return Asked(name, kind, loss_of(shift, scale), (scale,), cells)
+    return Asked(name, kind, loss_of(shift, scale), shift, (scale,), cells)
 
 
 def _exactly(steps: Sequence[Decimal] | None) -> Sequence[Decimal]:
