@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from stream.audit.aggregate_kinds import AGGREGATE_KINDS
+
 PLACES_SHOWN: Final = 5
 
 
@@ -240,6 +242,7 @@ KINDS: Final[dict[str, tuple[str, str, str]]] = {
         "what the dashboards show is not what happened",
         "see whether the counters come from all workers of this pipeline; restart the workers, and audit again",
     ),
+    **AGGREGATE_KINDS,
 }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from rich.console import Console
 from rich.table import Table
@@ -106,11 +106,28 @@ class Report:
 
 
 def tell(report: Report, console: Console) -> None:
-    """The verdict as a table, then each finding with what, where, why and what to do."""
-    table = Table(title=f"Audit of {report.pipeline}", title_justify="left", show_header=False)
+    tell_verdict(f"Audit of {report.pipeline}", _lines(report), report, console, report.notes)
+
+
+class Verdict(Protocol):
+    """What every report ends with."""
+
+    @property
+    def findings(self) -> Findings: ...
+    @property
+    def blind_spots(self) -> tuple[str, ...]: ...
+    @property
+    def agrees(self) -> bool: ...
+
+
+def tell_verdict(
+    title: str, lines: Iterable[tuple[str, str]], report: Verdict, console: Console, notes: Sequence[str] = ()
+) -> None:
+    """What was read as a table, then each finding with what, where, why and what to do, and the verdict."""
+    table = Table(title=title, title_justify="left", show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in _lines(report):
+    for name, value in lines:
         table.add_row(name, value)
     console.print(table)
     for finding in report.findings:
@@ -120,7 +137,7 @@ def tell(report: Report, console: Console) -> None:
             console.print(f"    where: {place}", highlight=False, soft_wrap=True)
         console.print(f"    why it matters: {found['why']}", highlight=False, soft_wrap=True)
         console.print(f"    what to do: {found['fix']}", highlight=False, soft_wrap=True)
-    for note in report.notes:
+    for note in notes:
         console.print(f"note: {note}", highlight=False, soft_wrap=True)
     console.print("An auditor who sees released records only cannot see:", highlight=False)
     for blind_spot in report.blind_spots:

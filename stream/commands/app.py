@@ -236,6 +236,9 @@ def audit(
             help="Work out what all releases tell together, exactly, about this many users; shown as quantiles.",
         ),
     ] = 0,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="Of aggregates, open the sealed sums with the key ring.")
+    ] = False,
 ) -> None:
     """Recompute every belief and every charge from the released topic alone, and compare."""
     from stream.commands.audit import audit_command
@@ -248,6 +251,7 @@ def audit(
         changelog=changelog,
         uncommitted=uncommitted,
         accounts=accounts,
+        keys=keys,
     )
     raise typer.Exit(told)
 

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from stream.audit.aggregate_audit import AggregateTask, audit_aggregates
+from stream.audit.aggregate_report import tell_aggregates
+from stream.audit.aggregate_task import task_of_aggregates
 from stream.audit.audit import Task, audit
 from stream.audit.field_joint import joint_of
 from stream.audit.kafka_world import KafkaTopics
@@ -21,6 +24,7 @@ from stream.audit.report import tell
 from stream.audit.task import task_of
 from stream.commands.report import errors_told, say_json
 from stream.engine.connection import connection_of
+from stream.errors import CannotAudit
 from stream.named_models import pipeline_models
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
@@ -35,8 +39,9 @@ def audit_command(
     changelog: bool = True,
     uncommitted: bool = True,
     accounts: int = 0,
+    keys: bool = False,
 ) -> int:
-    """Audit the pipeline of this settings file. No key is needed.
+    """Audit the pipeline of this settings file. No key is needed; with `keys` the sealed sums of aggregates are opened.
 
     `metrics` are addresses of workers' metrics pages, all of them; without any, the one that the settings name is
     asked, if it answers. `brokers` stand in for those of the settings. Without `changelog` the releases are audited
@@ -50,6 +55,16 @@ def audit_command(
                 update={"kafka": settings.kafka.model_copy(update={"brokers": tuple(brokers)})}
             )
         options = {"changelog": changelog, "uncommitted": uncommitted}
+        if settings.aggregate is not None:
+            _refuse_beside_aggregates(metrics=bool(metrics), accounts=bool(accounts))
+            secrets = _secrets(settings) if keys else None
+            return asyncio.run(
+                _audit_aggregates(settings, task_of_aggregates(settings, secrets=secrets, **options), as_json)
+            )
+        if keys:
+            raise _not_asked(
+                "--keys", "only windows of aggregates travel sealed; beliefs are recomputed from what is public"
+            )
         first, *others = pipeline_models(settings)
         joint = joint_of(settings)
         task = task_of(settings, first, metrics, accounts=accounts, others=others, joint=joint, **options)
@@ -65,3 +80,30 @@ async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
     else:
         tell(report, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120))
     return report.exit_status
+
+
+async def _audit_aggregates(settings: Settings, task: AggregateTask, as_json: bool) -> int:
+    topics = KafkaTopics(connection_of(settings.kafka, os.environ))
+    with Shown(sys.stderr) as shown:
+        report = await audit_aggregates(task, topics, shown)
+    if as_json:
+        say_json(report.as_json())
+    else:
+        tell_aggregates(report, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120))
+    return report.exit_status
+
+
+def _secrets(settings: Settings) -> dict[int, bytes]:
+    from stream.keys import load_keys  # of the engine, and only where its keys are wanted
+
+    return {epoch.number: epoch.secret for epoch in load_keys(settings.keys, os.environ).epochs}
+
+
+def _refuse_beside_aggregates(**given: bool) -> None:
+    for name, is_given in given.items():
+        if is_given:
+            raise _not_asked(f"--{name}", "windows of aggregates have no users to follow and no counters to compare")
+
+
+def _not_asked(option: str, why: str) -> CannotAudit:
+    return CannotAudit("This pipeline is not audited in that way.", where=option, why=why, fix="leave that option out")

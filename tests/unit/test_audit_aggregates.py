@@ -1,0 +1,308 @@
+"""The audit of windows of aggregates: it agrees with what the stages make, and sees whatever is changed afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aggregate_audited import KINDS, SECRETS, House
+from audit_memory import Kept
+from rich.console import Console
+
+from mechanisms.aggregate.coin_stream import CoinStream
+from mechanisms.aggregate.geometric import Geometric, scale_for, slimmed
+from stream.audit.aggregate_noise import Draws, loss_of, reach_of, scale_from, scale_of
+from stream.audit.aggregate_report import AggregateReport, tell_aggregates
+from stream.errors import CannotAudit
+
+CHANGED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
+    ("aggregate_numbers", lambda said: said["aggregates"]["people"].update(scale=1.0)),
+    ("aggregate_numbers", lambda said: said["aggregates"]["people"]["interval"].reverse()),
+    ("aggregate_numbers", lambda said: said["aggregates"]["speed"].update(value=0.3)),
+    ("aggregate_numbers", lambda said: said["aggregates"]["pace"].update(value=7.9)),
+    ("aggregate_numbers", lambda said: said["aggregates"]["pace"]["sum"].update(above=0)),
+    ("aggregate_numbers", lambda said: said["aggregates"]["job"]["cells"].pop()),
+    ("aggregate_numbers", lambda said: said["aggregates"]["job"]["cells"].reverse()),
+    ("aggregate_numbers", lambda said: said["aggregates"]["top"]["cells"].reverse()),
+    ("aggregate_numbers", lambda said: said["aggregates"]["top"].update(kind="histogram")),
+    ("aggregate_strange", lambda said: said["aggregates"].update(more={"kind": "count"})),
+    ("aggregate_strange", lambda said: said.update(users=["ann"])),
+    ("aggregate_strange", lambda said: said["guarantee"].update(note="x")),
+    ("aggregate_account", lambda said: said["guarantee"].update(loss=0.1)),
+    ("aggregate_account", lambda said: said["guarantee"].update(total=0.1)),
+    ("aggregate_account", lambda said: said["guarantee"].update(adversary="weakest")),
+    ("aggregate_account", lambda said: said["guarantee"].update(method="exact")),
+    ("aggregate_account", lambda said: said["guarantee"].update(more_noise=2)),
+    ("aggregate_span", lambda said: said["window"].update(end="2026-01-01T00:00:00Z")),
+    ("window_twice", lambda said: said["window"].update(number=0)),
+    ("window_missing", lambda said: said["window"].update(number=9)),
+    ("aggregate_needless", lambda said: said.update(outcome="withheld", reason="budget", aggregates={})),
+    ("aggregate_strange", lambda said: said.update(reason="late")),
+]
+
+
+@pytest.fixture(scope="module")
+def house() -> House:
+    return House()
+
+
+async def test_what_the_stages_make_agrees_with_and_without_keys(house: House) -> None:
+    report = await house.audit()
+    assert [finding.code for finding in report.findings] == []
+    assert report.seen.released == house.minutes
+    opened = await house.audit(secrets=SECRETS)
+    assert opened.agrees
+    assert opened.exit_status == 0
+    assert opened.largest_total == house.minutes * house.promise.window_loss
+
+
+@pytest.mark.parametrize(("code", "change"), CHANGED)
+async def test_whatever_is_changed_is_found(house: House, code: str, change: Callable[[dict[str, Any]], None]) -> None:
+    before = list(house.released)
+    house.change(4, change)
+    try:
+        report = await house.audit()
+    finally:
+        house.released[:] = before
+    assert code in report.findings.codes()
+    assert report.exit_status == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "part"), [("people", None), ("speed", None), ("pace", "count"), ("job", "cells"), ("top", "cells")]
+)
+async def test_another_number_with_everything_around_it_right_is_seen_with_the_keys_alone(
+    house: House, query: str, part: str | None
+) -> None:
+    """One more in the value and in its interval: in the released topic everything fits."""
+
+    def change(said: dict[str, Any]) -> None:
+        told = said["aggregates"][query]
+        step = 0.5 if query == "speed" else 1
+        if part == "cells":
+            cells = told["cells"]
+            cells[0]["count"] += step
+            cells[0]["interval"] = [end + step for end in cells[0]["interval"]]
+        elif part is None:
+            told["value"] += step
+            told["interval"] = [end + step for end in told["interval"]]
+        else:
+            told[part]["value"] += step
+            told[part]["interval"] = [end + step for end in told[part]["interval"]]
+
+    before = list(house.released)
+    house.change(6, change)
+    try:
+        public, opened = await house.audit(), await house.audit(secrets=SECRETS)
+    finally:
+        house.released[:] = before
+    assert "wrong_noise" in opened.findings.codes()
+    if query != "pace":
+        assert public.agrees
+
+
+async def test_headers_keys_times_and_records_of_others_are_looked_at(house: House) -> None:
+    before = list(house.released)
+    record = before[3]
+    cases = [
+        ("aggregate_policy", replace(record, headers=_with(record, "policy", b"9:00000000"))),
+        ("aggregate_id", replace(record, headers=_with(record, "release-id", b"0" * 32))),
+        ("aggregate_strange", replace(record, headers=(*record.headers, ("user", b"ann")))),
+        ("aggregate_strange", replace(record, headers=_with(record, "outcome", b"withheld"))),
+        ("aggregate_span", replace(record, key=b"2026")),
+        ("aggregate_span", replace(record, timestamp=record.timestamp + 1)),
+        ("aggregate_unreadable", replace(record, value=b"{}")),
+        ("aggregate_unreadable", replace(record, value=(record.value or b"").replace(b'"reason"', b'"outcome"'))),
+    ]
+    for code, changed in cases:
+        house.released[3] = changed
+        report = await house.audit()
+        assert code in report.findings.codes(), code
+    house.released[:] = before
+
+
+def _with(record: Kept, name: str, value: bytes) -> tuple[tuple[str, bytes], ...]:
+    return tuple((key, value if key == name else old) for key, old in record.headers)
+
+
+async def test_a_window_that_is_gone_or_comes_twice_is_found() -> None:
+    house = House(KINDS[0])
+    gone = house.released.pop(5)
+    assert (await house.audit()).findings.codes() >= {"window_missing"}
+    house.released.insert(5, gone)
+    house.released.append(replace(house.released[2], offset=99))
+    assert (await house.audit()).findings.codes() >= {"window_twice"}
+
+
+async def test_a_window_that_readers_of_uncommitted_data_saw_otherwise_is_found() -> None:
+    house = House(KINDS[0])
+    record = house.released[2]
+    house.released.insert(2, replace(record, committed=False))
+    assert (await house.audit()).agrees
+    other = (record.value or b"").replace(b'"reason":null', b'"reason": null')
+    house.released[2] = replace(record, committed=False, value=other)
+    assert (await house.audit()).findings.codes() == {"window_two_texts"}
+    assert (await house.audit(with_uncommitted=False)).agrees
+
+
+async def test_what_the_second_stage_keeps_is_compared() -> None:
+    house = House(KINDS[0])
+    log = house.memory.logs["walkers-total-beliefs-changelog"][0]
+    mark = log[0].value or b""
+    other = (mark[:-1] + b"\x01", "losses"), (b"\x02" + mark[1:], "of other windows"), (b"\x01", "unreadable")
+    for changed, detail in other:
+        log[0] = replace(log[0], value=changed)
+        report = await house.audit()
+        assert [(finding.code, finding.detail) for finding in report.findings] == [("aggregate_state", detail)]
+    log[0] = replace(log[0], value=mark)
+    del house.released[-1]
+    assert (await house.audit()).findings.codes() == {"window_missing"}
+    assert (await house.audit(with_changelog=False)).agrees
+
+
+async def test_sealed_sums_that_are_foreign_missing_or_repeated_are_found() -> None:
+    house = House(KINDS[0])
+    log = house.memory.logs["walkers-partials"][0]
+    log.append(Kept(len(log), None, b"not a partial of anybody, and rather short"))
+    assert (await house.audit(secrets=SECRETS)).findings.codes() == {"partial_unreadable"}
+    log[-1] = replace(log[0], offset=len(log) - 1)
+    assert (await house.audit(secrets=SECRETS)).findings.codes() == {"partial_twice"}
+    del log[-1]
+    first = log.pop(0)
+    report = await house.audit(secrets=SECRETS)
+    assert first.value is not None
+    assert report.findings.codes() & {"window_early", "wrong_noise"}
+    log.insert(0, first)
+    assert (await house.audit(secrets={1: bytes(32)})).findings.codes() >= {"partial_unreadable", "window_early"}
+
+
+@pytest.mark.parametrize("beyond", ["withhold", "top_up"])
+async def test_withheld_windows_and_more_noise_follow_from_the_target(beyond: str) -> None:
+    house = House(
+        "people: {count: users, epsilon: 0.5}",
+        target=f"target: {{nats: 1.2, windows: 4, beyond: {beyond}}}",
+    )
+    report = await house.audit(secrets=SECRETS)
+    assert report.agrees
+    assert report.seen.withheld == {"budget": report.seen.records - report.seen.released}
+    outcomes = [json.loads(record.value or b"") for record in house.released]
+    noises = [said["guarantee"]["more_noise"] for said in outcomes if said["outcome"] == "released"]
+    assert (max(noises) > 1) == (beyond == "top_up")
+    assert report.largest_total <= 1.2 * 2**40
+    place = next(i for i, said in enumerate(outcomes) if said["outcome"] == "withheld")
+    house.released[place] = replace(house.released[place - 1], offset=place)
+    house.change(place, lambda said: said["window"].update(number=place))
+    assert "aggregate_beyond_target" in (await house.audit()).findings.codes()
+
+
+async def test_groups_and_fresh_windows_have_their_own_account() -> None:
+    for more, protects in (
+        ("dependence: {users: {group: 3}}", ""),
+        ("dependence: {users: {group: 2}, windows: fresh}", "\nprotects: one_window"),
+    ):
+        house = House(KINDS[0], KINDS[1], more=more + protects, target="target: {nats: 9, windows: 3}")
+        assert (await house.audit(secrets=SECRETS)).agrees
+        other = House(KINDS[0], KINDS[1], target="target: {nats: 9, windows: 3}")
+        other.memory = house.memory
+        assert (await other.audit()).findings.codes() >= {"aggregate_account", "aggregate_policy"}
+
+
+async def test_what_cannot_be_audited_is_said() -> None:
+    house = House(KINDS[0])
+    house.memory.first = 3
+    with pytest.raises(CannotAudit, match="The beginning of the released topic is gone"):
+        await house.audit()
+    house.memory.first = 0
+    house.memory.logs["walkers-beliefs-changelog"][0].clear()
+    with pytest.raises(CannotAudit, match="It is not known which raw topic"):
+        await house.audit()
+    del house.memory.logs["walkers-total-beliefs-changelog"]
+    control = b'{"topic_id": "' + bytes(16).hex().encode() + b'"}'
+    house.memory.logs["walkers-beliefs-changelog"] = [[Kept(0, b"c", control)]]
+    with pytest.raises(CannotAudit, match="A changelog of the pipeline does not exist"):
+        await house.audit()
+    house.memory.logs[house.settings.kafka.released_topic] = [[], []]
+    with pytest.raises(CannotAudit, match="cannot be that of windows of aggregates"):
+        await house.audit()
+
+
+def test_the_report_says_what_was_read_and_what_cannot_be_seen() -> None:
+    report = AggregateReport("walkers")
+    report.seen.withheld["budget"] = 4
+    report.findings.add("wrong_noise", places=["window 7"])
+    out = StringIO()
+    tell_aggregates(report, Console(width=120, file=out))
+    text = out.getvalue()
+    for part in ("withheld: budget", "window 7", "DISAGREE", "--keys looks at that", "why it matters"):
+        assert part in text
+    assert report.as_json()["verdict"] == "disagree"
+
+
+@pytest.mark.parametrize(
+    ("shift", "loss"), [(1, 1 << 40), (2, 219_902_325_555), (41, 1 << 20), (80, 10**15), (7, 10**11 + 7)]
+)
+def test_scales_losses_and_reaches_are_those_of_the_mechanism(shift: int, loss: int) -> None:
+    ours, theirs = scale_of(shift, loss), scale_for(shift, loss)
+    assert ours == theirs.scale
+    assert loss_of(shift, ours) == theirs.loss(shift)
+    for confidence in ("0.95", "0.975"):
+        assert reach_of(ours, Fraction(confidence)) == theirs.interval(float(confidence))
+    assert scale_from(ours * Fraction(7, 3)) == slimmed(theirs, Fraction(7, 3)).scale
+
+
+@pytest.mark.parametrize("scale", [Fraction(5), Fraction(1, 3), Fraction(10**9 + 7, 12345), Fraction(2**40)])
+def test_draws_are_those_of_the_mechanism(scale: Fraction) -> None:
+    key = bytes(range(32))
+    for window, query in ((0, 0), (17, 3), (2**40, 2**31)):
+        mine, stream = Draws(key, window, query), CoinStream(key, window, query)
+        noise = Geometric(scale.numerator, scale.denominator)
+        assert [mine.one(scale) for _ in range(40)] == [noise.draw(stream) for _ in range(40)]
+
+
+HOUSEHOLDS = b"""{"format": "sottovoce-law", "version": 1, "law": {"kind": "table", "domains": [[0, 1], [0, 1]],
+"joint": [[0.4, 0.1], [0.1, 0.4]]}}"""
+CHAIN = b"""{"format": "sottovoce-law", "version": 1, "law": {"kind": "chain", "transition": [[0.9, 0.1], [0.1, 0.9]],
+"start": [0.5, 0.5], "domain": [0, 1], "length": 4}}"""
+
+
+@pytest.mark.parametrize(
+    ("law", "dependence", "queries", "adversary"),
+    [
+        (HOUSEHOLDS, "{users: {law: LAW}, windows: fresh}", KINDS[:1], "any"),
+        (HOUSEHOLDS, "{users: {law: LAW}, windows: fresh}", KINDS[:1], "weakest"),
+        (HOUSEHOLDS, "{users: {law: LAW}, windows: fresh}\nprotects: one_window", KINDS[:2], "any"),
+        (CHAIN, "{users: independent, windows: {law: LAW}}\nprotects: one_window", KINDS[:1], "any"),
+    ],
+)
+async def test_laws_are_held_against_bounds_of_the_auditors_own(
+    tmp_path: Path, law: bytes, dependence: str, queries: tuple[str, ...], adversary: str
+) -> None:
+    (tmp_path / "law.json").write_bytes(law)
+    more = f"dependence: {dependence.replace('LAW', str(tmp_path / 'law.json'))}\nadversary: {adversary}"
+    house = House(*queries, more=more, target="target: {nats: 4, windows: 4, beyond: top_up}")
+    assert (await house.audit(secrets=SECRETS)).agrees
+    for part, factor in (("leak", 0.5), ("total", 0.5), ("leak", 3), ("total", 3), ("loss", 0.9)):
+        before = list(house.released)
+        house.change(3, lambda said, part=part, factor=factor: _scaled(said["guarantee"], part, factor))  # type: ignore[misc]
+        found = (await house.audit()).findings.codes()
+        house.released[:] = before
+        assert "aggregate_account" in found, (part, factor)
+
+
+def _scaled(guarantee: dict[str, Any], part: str, factor: float) -> None:
+    guarantee[part] *= factor
+
+
+async def test_a_law_that_is_gone_or_broken_cannot_be_audited(tmp_path: Path) -> None:
+    law = tmp_path / "law.json"
+    law.write_bytes(HOUSEHOLDS)
+    house = House(KINDS[0], more=f"dependence: {{users: {{law: {law}}}, windows: fresh}}")
+    law.write_bytes(b"{}")
+    with pytest.raises(CannotAudit, match="A law that the settings name cannot be read"):
+        await house.audit()
