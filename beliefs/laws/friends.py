@@ -22,6 +22,7 @@ PLACES_MAX = 4096
 
 
 _LN2 = math.log(2.0)
+_ABSENT = 1000.0  # nats: e^-1000 is far below what counts as possible
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +177,10 @@ def _fill(distances: Matrix, offset: float, exponent: float, near: Matrix) -> No
 @part_of_caller
 def _power(base: float, exponent: float) -> float:
     """base^-exponent for a base of at least 1, from + - * / alone: the same bits on every machine."""
+    if exponent == 0.0:
+        return 1.0
+    if not base < 1.0e300:
+        return 0.0
     doubled = 0
     while base > 1.5:
         base *= 0.5
@@ -185,6 +190,8 @@ def _power(base: float, exponent: float) -> float:
     for odd in range(27, 0, -2):
         series = series * square + 1.0 / odd
     left = exponent * (doubled * _LN2 + 2.0 * ratio * series)
+    if left > _ABSENT:
+        return 0.0
     halved = 0
     while left > _LN2:
         left -= _LN2
