@@ -241,7 +241,10 @@ def _rows(joint: Matrix) -> Matrix:
 
 
 def _of_sum(law: TableLaw, knowing: bool, reach: int) -> Account:
-    """The exact leak of the sum with noise that tells the loss where `reach` may move."""
+    """The exact leak of the sum with noise that tells the loss where `reach` may move.
+
+    It is never less than the loss itself: that is told about somebody whom no component has.
+    """
     query, most = Query.of(law), None if knowing else 0
 
     def worst(loss: int) -> Worst:
@@ -249,6 +252,6 @@ def _of_sum(law: TableLaw, knowing: bool, reach: int) -> Account:
         return worst_of_table(law, query, math.nextafter(float(scale), 0.0), most)
 
     def leak(loss: int) -> int:
-        return min(INFINITE, -(-units_up(worst(loss).epsilon) // COARSE) * COARSE)
+        return min(INFINITE, max(loss, -(-units_up(worst(loss).epsilon) // COARSE) * COARSE))
 
     return Searched(leak, law.size, worst(UNITS_PER_NAT).method)
