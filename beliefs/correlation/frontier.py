@@ -58,15 +58,19 @@ def curve(first: Vector, second: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _hull(across: Vector, up: Vector) -> tuple[Vector, Vector]:
-    """The upper hull of points whose first coordinate never falls.
+    """The upper hull of points whose first coordinate never falls, and of equal ones the highest first.
 
-    A point on or below the line between its neighbours is no corner, so that all such points may go at once.
+    A point on or below the line between its neighbours is no corner and may go while they stay: never two neighbours
+    at once, for two that are one point, or nearly, are each on the line between the other and a third.
     """
+    first = np.concatenate([[True], np.diff(across) > 0.0])
+    across, up, parity = across[first], up[first], 0
     while across.size > 2:
         wide, high = across[2:] - across[:-2], up[2:] - up[:-2]
         turns = (across[1:-1] - across[:-2]) * high - (up[1:-1] - up[:-2]) * wide
         corners = np.concatenate([[True], turns < 0.0, [True]])
         if corners.all():
             break
-        across, up = across[corners], up[corners]
+        corners[parity::2] = True
+        across, up, parity = across[corners], up[corners], 1 - parity
     return across, up

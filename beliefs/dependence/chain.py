@@ -14,6 +14,7 @@ import numpy as np
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix, Places
 from beliefs.dependence.chain_kernels import alike_from, each_by_itself, same_everywhere
+from beliefs.dependence.passed import falling_orders
 from beliefs.dependence.tree import Worst
 from beliefs.laws.markov import MarkovLaw
 from beliefs.rounding import INFINITE, sum_units
@@ -34,10 +35,7 @@ class Side:
 
     @classmethod
     def of(cls, through: Matrix, start: Vector) -> Side:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(through)
-            ratios = np.where(through[:, None] > 0.0, logs[:, None] - logs, -np.inf)
-        return cls(np.ascontiguousarray(through), start, np.argsort(-ratios, axis=2, kind="stable").astype(np.int64))
+        return cls(np.ascontiguousarray(through), start, falling_orders(through))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,8 @@ class ChainInfluence:
         if int(capped.max()) < INFINITE // (self.length + 1):
             summed: Places = capped + left + right
             return summed
-        return np.array([sum_units(each) for each in zip(capped, left, right, strict=True)], dtype=np.int64)
+        parts = (each.tolist() for each in (capped, left, right))
+        return np.array([sum_units(each) for each in zip(*parts, strict=True)], dtype=np.int64)
 
     def worst(self, losses: Places) -> Worst:
         leaks = self.leaks(losses)

@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 from beliefs.correlation.bound import Matrix, Places
-from beliefs.dependence.passed import faded, is_far, told_units
+from beliefs.dependence.passed import ROUNDINGS_A_UNIT, units_beside
 from beliefs.native import kernel, part_of_caller
-from beliefs.rounding import INFINITE, add_units
+from beliefs.rounding import add_units
 from beliefs.simplex import Vector
 
 RARE = -1
 RAREST = 2.0**-900
 ALIKE = 2.0**-44
 """Laws whose ratios differ by less than this share are one: the leaks they bring differ by less than a unit."""
-
-ROUNDINGS_A_UNIT = 1 << 11
-
-
-@kernel
-def units_beside(through: Matrix, order: Places, behind: Vector, loss: int, room: int, reached: Vector) -> int:
-    """What a loss about the neighbour becomes, given what lies behind it; `reached` is what then lies behind."""
-    if loss <= 0:
-        return 0
-    if loss >= INFINITE:
-        return INFINITE
-    states = behind.size
-    left, far, best, lone = faded(loss), is_far(loss), 1.0, 0.0
-    for first in range(states):
-        for second in range(states):
-            if first == second or reached[first] == 0.0 or reached[second] == 0.0:
-                continue
-            inside = against = 0.0
-            for place in range(states):
-                value = order[first, second, place]
-                if through[first, value] == 0.0:
-                    break
-                inside += through[first, value] * behind[value] / reached[first]
-                against += through[second, value] * behind[value] / reached[second]
-                one, two = left + (1.0 - left) * inside, left + (1.0 - left) * against
-                if far and against == 0.0:
-                    lone = max(lone, inside)
-                elif one > best * two:
-                    best = one / two
-    return told_units(loss, best, lone, room)
 
 
 @kernel

@@ -9,8 +9,8 @@ import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
-from beliefs.dependence.passed import Frontiers
-from beliefs.dependence.tree import TreeInfluence
+from beliefs.dependence.passed import ROUNDINGS_A_UNIT, Frontiers
+from beliefs.dependence.tree import Edgewise, TreeInfluence
 from beliefs.laws.forest import by_depth
 from beliefs.simplex import Vector
 
@@ -33,9 +33,10 @@ def tree_of_edges(edges: Edges) -> TreeInfluence:
     tied = [(name, parents[name]) for name in names if parents[name] >= 0]
     edge_of = np.where(above >= 0, np.cumsum(above >= 0) - 1, -1)
     widest = max(max(table.shape) for table in edges.values())
-    to_parent = Frontiers.of(edges[parent, name] for name, parent in tied)
-    to_child = Frontiers.of(edges[name, parent] for name, parent in tied)
-    return TreeInfluence(above, order, edge_of, to_parent, to_child, 2 + widest // (1 << 8))
+    numbers = np.arange(len(tied))
+    to_parent = Edgewise(numbers, Frontiers.of(edges[parent, name] for name, parent in tied))
+    to_child = Edgewise(numbers, Frontiers.of(edges[name, parent] for name, parent in tied))
+    return TreeInfluence(above, order, edge_of, to_parent, to_child, 2 + 4 * widest // ROUNDINGS_A_UNIT)
 
 
 def _check_both_ways(edges: Edges) -> None:

@@ -15,13 +15,16 @@ import numpy as np
 
 from beliefs.correlation.bound import Matrix, Places
 from beliefs.correlation.frontier import Frontier
-from beliefs.native import part_of_caller
+from beliefs.native import kernel, part_of_caller
 from beliefs.rounding import INFINITE, UNITS_PER_NAT, log_units_up
 from beliefs.simplex import Vector
 
 _LN2_HIGH = 6.93147180369123816490e-01  # 33 bits: a whole number up to 2^20 times it is exact
 _LN2_LOW = 1.90821492927058770002e-10
 _LN2 = 0.6931471805599453
+ROUNDINGS_A_UNIT = 1 << 11
+"""A ratio of two sums that are right to so many 2^-53 each is right to half a unit."""
+
 _FAR = 600.0
 _DEEPEST = 740.0
 _LOWER = 1.0 - 2.0**-46
@@ -45,6 +48,14 @@ class Frontiers:
         return cls(start, against, np.concatenate([each.inside for each in found] or nothing))
 
 
+def falling_orders(through: Matrix) -> Places:
+    """For each two rows the columns by falling ratio; those in which the first row is 0 come last."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(through)
+        ratios = np.where(through[:, None] > 0.0, logs[:, None] - logs, -math.inf)
+    return np.argsort(-ratios, axis=2, kind="stable").astype(np.int64)
+
+
 @part_of_caller
 def units_through(loss: int, begin: int, end: int, against: Vector, inside: Vector, room: int) -> int:
     """What a loss becomes on the other side of a conditional law, raised by as many units as its roundings need."""
@@ -62,6 +73,37 @@ def units_through(loss: int, begin: int, end: int, against: Vector, inside: Vect
         two = left + (1.0 - left) * against[corner]
         if one > best * two:
             best = one / two
+    return told_units(loss, best, lone, room)
+
+
+@kernel
+def units_beside(through: Matrix, order: Places, behind: Vector, loss: int, room: int, reached: Vector) -> int:
+    """The same where a neighbour's law given x is through[x, y] behind[y] / reached[x] and no corners are at hand.
+
+    order[x, z] are the y by falling through[x, y] / through[z, y], as `falling_orders` finds them.
+    """
+    if loss <= 0:
+        return 0
+    if loss >= INFINITE:
+        return INFINITE
+    states = behind.size
+    left, far, best, lone = faded(loss), is_far(loss), 1.0, 0.0
+    for first in range(states):
+        for second in range(states):
+            if first == second or reached[first] == 0.0 or reached[second] == 0.0:
+                continue
+            inside = against = 0.0
+            for place in range(states):
+                value = order[first, second, place]
+                if through[first, value] == 0.0:
+                    break
+                inside += through[first, value] * behind[value] / reached[first]
+                against += through[second, value] * behind[value] / reached[second]
+                one, two = left + (1.0 - left) * inside, left + (1.0 - left) * against
+                if far and against == 0.0:
+                    lone = max(lone, inside)
+                elif one > best * two:
+                    best = one / two
     return told_units(loss, best, lone, room)
 
 
