@@ -10,7 +10,14 @@ from typing import Annotated
 
 import typer
 
-from stream.commands import adversary_options, calibrate_options, estimate_options, fit_options, plan_options
+from stream.commands import (
+    adversary_options,
+    attack_options,
+    calibrate_options,
+    estimate_options,
+    fit_options,
+    plan_options,
+)
 from stream.names import DISTRIBUTION, EVENTS_A_DAY
 
 app = typer.Typer(
@@ -22,6 +29,7 @@ app = typer.Typer(
 )
 keys_app = typer.Typer(help="Make the secret that noise and pseudonyms come from.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
+app.command()(attack_options.attack)
 app.command()(calibrate_options.calibrate)
 app.command()(estimate_options.estimate)
 
