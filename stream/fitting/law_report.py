@@ -77,7 +77,8 @@ def write_law(facts: dict[str, Any], written: str) -> str:
     if facts["clipped"]:
         lines.append(f"    {facts['clipped']:,} contributions were above the most, and count as that")
     if facts["strangers"]:
-        lines.append(f"    {facts['strangers']:,} friendships are with somebody of whom no value was read; left out")
+        left_out = "with somebody of whom no value was read, or not to be read"
+        lines.append(f"    {facts['strangers']:,} friendships left out: {left_out}")
     lines += [f"Law {facts['law']} of the kind {facts['kind']}{written}.{size}", *_own_lines(facts)]
     return "\n".join([*lines, f"Assumed: {facts['assumed']}."])
 
