@@ -13,14 +13,14 @@ from ddp_noise import coverage
 from ddp_world_figures import kilometres
 from paper_command import Tick
 from paper_drawing import Line, Panel, draw
-from paper_findings import Claim, Numbers, Section, verdict_of
+from paper_findings import Cell, Claim, Numbers, Section, verdict_of
 
 from beliefs.dependence.attack import entropy_bits
 from beliefs.dependence.underestimate import kept
 from stream.social.attacker import ALONE, FRIENDS, PRODUCT, Attacker
-from stream.social.draws import Draws
+from stream.social.draws import Draws, Floats
 from stream.social.release import release
-from stream.social.world import CITIES, GRID, SQUARE_KM, Floats, World, cell_centres, social_world
+from stream.social.world import CITIES, GRID, SQUARE_KM, World, cell_centres, social_world
 
 EVERYBODY, HALF = 6968, 3500
 NAMES: Final = {ALONE: "Attack 1", FRIENDS: "Attack 2", PRODUCT: "Attack 2, better"}
@@ -119,7 +119,7 @@ def _name(curve: Curve) -> str:
 
 
 def _numbers(across: Sequence[float], found: Mapping[Curve, Sequence[Told]]) -> Numbers:
-    rows = [
+    rows: list[list[Cell]] = [
         [_name(curve), epsilon, *each]
         for curve, row in found.items()
         for epsilon, each in zip(across, row, strict=True)

@@ -17,8 +17,15 @@ from beliefs.prior.releases import posterior
 
 WEAK: Final = "knows nothing more"
 STRONG: Final = "knows s2 = 1"
-PRINTED: Final = {("a", ()): 1.19, ("b", ()): 0.82, ("a'", ()): 1.95, ("b'", ()): 0.05, ("c", ()): 2.0, ("d", ()): 6.0}
-PRINTED_KNOWN: Final = {("a", (1,)): 1.0}
+PRINTED: Final[dict[tuple[str, tuple[int, ...]], float]] = {
+    ("a", ()): 1.19,
+    ("b", ()): 0.82,
+    ("a'", ()): 1.95,
+    ("b'", ()): 0.05,
+    ("c", ()): 2.0,
+    ("d", ()): 6.0,
+}
+PRINTED_KNOWN: Final[dict[tuple[str, tuple[int, ...]], float]] = {("a", (1,)): 1.0}
 
 
 def believed(name: str, strong: bool) -> float:
@@ -139,7 +146,7 @@ _WEAKLY: Final = ("weakly positive", "weakly negative")
 
 
 def table_2(folder: Path) -> Section:
-    printed = {**PRINTED_KNOWN, **PRINTED}
+    printed: dict[tuple[str, tuple[int, ...]], float] = {**PRINTED_KNOWN, **PRINTED}
     found = {(name, known): leak(TABLE_2[name], 0, known) for name, known in printed}
     rows = [
         [f"({name})", "{2}" if known else "{}", found[name, known], told] for (name, known), told in printed.items()
