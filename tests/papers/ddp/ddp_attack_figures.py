@@ -150,7 +150,7 @@ def _claims_5(across: Sequence[float], found: Mapping[Curve, Sequence[Told]]) ->
             verdict_of([row[-1].error <= row[0].error + 1e-9 for row in (one, two, better)]),
             f"Attack 1: {one[0].error:.0f} km at {across[0]:g}, {one[-1].error:.0f} km at {across[-1]:g}; Attack 2: "
             f"{two[0].error:.0f} and {two[-1].error:.0f} km.",
-            "the totals say something about one person; at these epsilons little, one draw of noise decides which way.",
+            "the draw of noise is kind, or epsilon larger than these: the totals say little about one person.",
         ),
         Claim(
             "fig5b: half of the others is enough",

@@ -173,7 +173,7 @@ def _claims_of_table_2(found: dict[tuple[str, tuple[int, ...]], float]) -> list[
             "l(1, {2}) = 1, l(1, {}) = 1.19 for (a) and .82 for (b).",
             verdict_of([found["a", (1,)] == 1.0, round(told["a"], 2) == 1.19, round(told["b"], 2) == 0.82]),
             f"{found['a', (1,)]:g}; (a) {rounded['a']}; (b) {rounded['b']}.",
-            "it is 1 -+ ln((.6 + .4/e)/(.4 + .6/e)): .8146 is rounded up, 1.1854, too. .81 is nearest.",
+            "the last is .81: they are 1 +- ln((.6 + .4/e)/(.4 + .6/e)), and .8146 was rounded up.",
         ),
         Claim(
             "Example 2: Eq. (5) and (6)",
