@@ -6,7 +6,6 @@ file. Bytes in, bytes out; no file is touched here.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,7 +19,8 @@ from beliefs.correlation.nested_lists import nested_entries
 from beliefs.correlation.robust_hull import hull_bound
 from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
 from beliefs.correlation.tables import JointTable, given
-from beliefs.model_file import InvalidModel, digest_of
+from beliefs.document import digest_that_fits, header_fits, texts, with_hash
+from beliefs.model_file import InvalidModel
 from beliefs.simplex import Vector
 
 FORMAT, VERSION = "sottovoce-joint", 1
@@ -109,9 +109,9 @@ def parse(data: bytes) -> JointModel:
     """The joint table in these bytes, or `InvalidJoint` with all its problems."""
     problems = Problems()
     document = problems.run(lambda: read_object(json_text.read(data), "text"))
-    if document is None or not _header_fits(document, problems):
+    if document is None or not header_fits(document, problems, FORMAT, VERSION, KEYS, "a joint table"):
         raise InvalidJoint(problems.found)
-    names = problems.run(lambda: _texts(document.get("names"), "names"))
+    names = problems.run(lambda: texts(document.get("names"), "names"))
     labels = problems.run(lambda: _labels(document.get("labels"), names))
     kind = problems.run(lambda: _kind(document))
     weights = None if kind is None else problems.run(lambda: _weights(document[kind], kind))
@@ -124,7 +124,7 @@ def parse(data: bytes) -> JointModel:
         known = table
         radius = problems.run(lambda: _radius(document["radius"], known))
     learnt_from = problems.run(lambda: read_object(document.get("learnt_from", {}), "learnt_from"))
-    digest = problems.run(lambda: _digest(document))
+    digest = problems.run(lambda: digest_that_fits(document))
     if problems.found or table is None or learnt_from is None or digest is None:
         raise InvalidJoint(problems.found)
     return JointModel(table, failure, radius, learnt_from, digest)
@@ -146,31 +146,11 @@ def serialise(model: JointModel) -> bytes:
     if model.radius is not None:
         document["radius"] = {name: radii.tolist() for name, radii in model.radius.items()}
     document["learnt_from"] = dict(model.learnt_from)
-    unfit = [*json_text.unfit_values(document)]
-    if unfit:
-        raise Invalid(unfit[0], "cannot be written as JSON: it is not finite, or holds half of a surrogate pair")
-    document["hash"] = f"sha256:{digest_of(document)}"
-    lines = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in document.items()]
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+    return with_hash(document)
 
 
 def _as_whole(value: object) -> object:
     return [_as_whole(each) for each in value] if isinstance(value, list) else int(value)  # type: ignore[call-overload]
-
-
-def _header_fits(document: Mapping[str, object], problems: Problems) -> bool:
-    for path in json_text.repeated_keys(document):
-        problems.add(path, "is given more than once; keep one of them")
-    if document.get("format") != FORMAT:
-        problems.add("format", f'must be "{FORMAT}"; this is another kind of file')
-        return False
-    if type(document.get("version")) is not int or document["version"] != VERSION:
-        problems.add("version", f"must be {VERSION}, the only version that this release reads")
-        return False
-    for key in document:
-        if key not in KEYS:
-            problems.add(key, f"is no key of a joint table; the keys are {', '.join(KEYS)}")
-    return not problems.found
 
 
 def _kind(document: Mapping[str, object]) -> str:
@@ -187,20 +167,11 @@ def _kind(document: Mapping[str, object]) -> str:
     return there[0]
 
 
-def _texts(value: object, path: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value:
-        raise Invalid(path, f"must be a list of texts, found {'an empty one' if value == [] else kind_of(value)}")
-    for place, each in enumerate(value):
-        if not isinstance(each, str) or any(True for _ in json_text.unfit_values(each)):
-            raise Invalid(f"{path}[{place}]", f"must be a text, found {kind_of(each)}")
-    return tuple(value)
-
-
 def _labels(value: object, names: tuple[str, ...] | None) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list) or (names is not None and len(value) != len(names)):
         wanted = "one list for each name" if names is None else f"{len(names)} lists, one for each name"
         raise Invalid("labels", f"must be {wanted}, found {len(value) if isinstance(value, list) else kind_of(value)}")
-    return tuple(_texts(each, f"labels[{place}]") for place, each in enumerate(value))
+    return tuple(texts(each, f"labels[{place}]") for place, each in enumerate(value))
 
 
 def _weights(value: object, kind: str) -> Matrix:
@@ -253,13 +224,3 @@ def _shares(value: object, path: str, count: int) -> Vector:
         found = f"{len(value)}" if isinstance(value, list) else kind_of(value)
         raise Invalid(path, f"must be a list of {count} numbers, one for each label, found {found}")
     return np.array([share(each, f"{path}[{place}]") for place, each in enumerate(value)])
-
-
-def _digest(document: Mapping[str, object]) -> str:
-    """The hash may be left out by who writes by hand; if it is there it must fit."""
-    if any(True for _ in json_text.unfit_values(document)):
-        raise Invalid("hash", "cannot be checked before the values above are put right")
-    right = digest_of(document)
-    if document.get("hash", f"sha256:{right}") != f"sha256:{right}":
-        raise Invalid("hash", f"does not fit the content; leave it out, or write sha256:{right}")
-    return right

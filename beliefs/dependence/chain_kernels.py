@@ -44,7 +44,8 @@ def keep(reached: Vector, behind: Vector) -> None:
 @kernel
 def room_at(distance: int, states: int) -> int:
     """Units for the roundings of laws after so many steps."""
-    return 2 + 2 * (distance + 2) * (states + 4) // ROUNDINGS_A_UNIT
+    units: int = 2 + 2 * (distance + 2) * (states + 4) // ROUNDINGS_A_UNIT
+    return units
 
 
 @kernel
@@ -76,7 +77,8 @@ def same_everywhere(through: Matrix, order: Places, begins: Matrix, loss: int, r
 @kernel
 def alike_from(through: Matrix, known: Matrix) -> int:
     """Fills known[d, u] for every distance up to the one from which on all u lie behind alike, and returns that."""
-    last, states = known.shape[0] - 1, known.shape[1]
+    last: int = known.shape[0] - 1
+    states: int = known.shape[1]
     for distance in range(1, last + 1):
         for begin in range(states):
             if step_out(through, known[distance - 1, begin], known[distance, begin]) == RARE:

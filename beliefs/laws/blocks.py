@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -10,8 +11,9 @@ from beliefs.laws.components import Components, side_by_side
 from beliefs.laws.gaussian import GaussianLaw
 from beliefs.laws.markov import MarkovLaw
 from beliefs.laws.table import TableLaw
+from beliefs.laws.tree import TreeLaw
 
-Block = TableLaw | MarkovLaw | GaussianLaw
+Block = TableLaw | MarkovLaw | GaussianLaw | TreeLaw
 
 
 @dataclass(frozen=True)
@@ -35,5 +37,7 @@ class BlocksLaw:
         """The number of each block's first attribute."""
         return [0, *accumulate(block.size for block in self.blocks)][:-1]
 
-
-Law = TableLaw | MarkovLaw | GaussianLaw | BlocksLaw
+    def block_of(self, attribute: int) -> tuple[Block, int]:
+        """The block of an attribute, and the number of that block's first one."""
+        place = bisect_right(starts := self.starts(), attribute) - 1
+        return self.blocks[place], starts[place]

@@ -22,6 +22,8 @@ PLACES_MAX = 4096
 
 
 _LN2 = math.log(2.0)
+_FARTHEST, _LEAST_LOG = 1e300, 700.0
+"""Where a power is far below what is allowed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +61,7 @@ class FriendsLaw:
 
     def nearness(self) -> Matrix:
         """((distance + offset) / offset)^-exponent: 1 at one's own place."""
-        near = np.empty_like(self.distances)
-        _fill(self.distances, self.offset, self.exponent, near)
-        return near
+        return nearness_at(self.distances, self.offset, self.exponent)
 
     def kernel(self) -> Matrix:
         """kernel[y, x] is the chance that a friend of somebody at y is at x: the same in both directions."""
@@ -76,9 +76,8 @@ class FriendsLaw:
         return normalised(people * np.add.accumulate(near * people, axis=1)[:, -1])
 
     def components(self) -> Components:
-        """Friends of friends hang together, too, unless distance says nothing at all."""
-        telling = self.exponent > 0.0 and self.distances.max() > 0.0
-        return components_of(self.users, self.friends if telling else self.friends[:0])
+        """Friends of friends hang together, too; even where no pair does by itself, three of them may."""
+        return components_of(self.users, self.friends)
 
     def tree(self) -> TreeLaw:
         """The joint law, which there is if no friends form a circle. Its values are the numbers of places."""
@@ -122,6 +121,13 @@ def _check_distances(distances: Matrix) -> None:
         if bool(wrong.any()):
             row, column = np.argwhere(wrong)[0]
             raise Invalid("distances", f"entry [{row}, {column}] {what}")
+
+
+def nearness_at(distances: Matrix, offset: float, exponent: float) -> Matrix:
+    """((distance + offset) / offset)^-exponent of a table of distances."""
+    near = np.empty_like(distances)
+    _fill(distances, offset, exponent, near)
+    return near
 
 
 def city_blocks(places: Matrix) -> Matrix:
@@ -176,6 +182,8 @@ def _fill(distances: Matrix, offset: float, exponent: float, near: Matrix) -> No
 @part_of_caller
 def _power(base: float, exponent: float) -> float:
     """base^-exponent for a base of at least 1, from + - * / alone: the same bits on every machine."""
+    if base > _FARTHEST:
+        return 0.0 if exponent > 0.0 else 1.0
     doubled = 0
     while base > 1.5:
         base *= 0.5
@@ -185,6 +193,8 @@ def _power(base: float, exponent: float) -> float:
     for odd in range(27, 0, -2):
         series = series * square + 1.0 / odd
     left = exponent * (doubled * _LN2 + 2.0 * ratio * series)
+    if left > _LEAST_LOG:
+        return 0.0
     halved = 0
     while left > _LN2:
         left -= _LN2

@@ -117,6 +117,16 @@ class TreeLaw:
         children = children[telling[self.kernel_of[children]]]
         return components_of(self.size, np.stack([children, self.parents[children]], axis=1))
 
+    def part(self, members: Places) -> TreeLaw:
+        """The law of whole components: of ascending attributes, none of which depends on another one."""
+        number = np.full(self.size, -1, dtype=np.int64)
+        number[members] = np.arange(members.size)
+        parents = np.where(self.parents[members] < 0, -1, number[self.parents[members]])
+        roots = self.roots
+        if roots.shape[0] > 1:
+            roots = roots[(np.cumsum(self.parents < 0) - 1)[members[parents < 0]]]
+        return TreeLaw(parents, roots, self.kernels, self.kernel_of[members], self.domain)
+
     def table(self) -> TableLaw:
         """The same law cell by cell; only where there are at most CELLS_MAX."""
         size, values = self.size, self.domain.size

@@ -1,69 +1,98 @@
-"""The worst of several laws that an adversary may believe, and of independent blocks. Proof: worst.md."""
+"""The worst of all laws that an adversary may believe, whatever is computed. Proof: worst.md."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from beliefs.checks import Invalid
-from beliefs.laws.blocks import BlocksLaw, Law
+from beliefs.correlation.bound import Matrix
+from beliefs.laws.chosen import Law, Theta, most, under_each
 from beliefs.laws.gaussian import GaussianLaw
-from beliefs.laws.markov import MarkovLaw
-from beliefs.laws.table import TableLaw
-from beliefs.prior.adversary import Query
-from beliefs.prior.gaussian import Sums, worst_gaussian
-from beliefs.prior.worst import EXACT, SOUND, worst_of_table
-from beliefs.prior.worst_chain import worst_of_chain
+from beliefs.prior.adversary import Query, context_of
+from beliefs.prior.any_law import as_table_law, leak_of_law, method_of, scale_of_law, worst_of_law
+from beliefs.prior.calibration import Named
+from beliefs.prior.gaussian import Sums, gaussian_leak
+from beliefs.prior.releases import Ledger, joint_leak, ledger
+from beliefs.prior.worst import EXACT
 from beliefs.simplex import Vector
 
 
 class WorstOfLaws(NamedTuple):
-    """The largest leak in nats, rounded up, and the number of the law under which it happens."""
+    """The largest leak in nats, rounded up, and the number of the law under which it happens.
+
+    It is `sound` where some law's leak is only bounded.
+    """
 
     epsilon: float
     law: int
     method: str
 
 
-def worst_of_laws(laws: Sequence[Law], scale: float, weights: Vector | None = None) -> WorstOfLaws:
-    """Whoever believes one of these laws learns no more from the sum than this."""
-    if not laws:
-        raise Invalid("laws", "is empty; an adversary believes something")
-    found = [worst_of_law(law, scale, weights) for law in laws]
-    highest = max(epsilon for epsilon, _ in found)
-    place = [epsilon for epsilon, _ in found].index(highest)
-    return WorstOfLaws(highest, place, EXACT if all(method == EXACT for _, method in found) else SOUND)
+class ScaleOfLaws(NamedTuple):
+    """The scale that suffices under every law, and the number of the law that needs it."""
+
+    scale: float
+    law: int
+    method: str
 
 
-def worst_of_law(law: Law, scale: float, weights: Vector | None = None) -> tuple[float, str]:
-    if isinstance(law, BlocksLaw):
-        chosen = np.ones(law.size) if weights is None else _fitting(weights, law.size)
-        parts = [chosen[start : start + each.size] for start, each in zip(law.starts(), law.blocks, strict=True)]
-        found = [worst_of_law(each, scale, part) for each, part in zip(law.blocks, parts, strict=True)]
-        return max(epsilon for epsilon, _ in found), EXACT if all(each == EXACT for _, each in found) else SOUND
-    if isinstance(law, TableLaw):
-        worst = worst_of_table(law, Query.of(law, weights), scale)
-        return worst.epsilon, worst.method
-    if isinstance(law, GaussianLaw):
-        chosen = np.ones(law.size) if weights is None else _fitting(weights, law.size)
-        told = worst_gaussian(law, Sums(chosen[None], np.array([scale])))
-        return told.epsilon, told.method
-    return _worst_of_markov(law, scale, weights)
+def worst_of_laws(theta: Theta, scale: float, weights: Vector | None = None) -> WorstOfLaws:
+    """Whoever believes one of these laws, and whatever else he knows, learns no more from the sum than this."""
+    found = under_each(theta, lambda law: worst_of_law(law, scale, weights))
+    return WorstOfLaws(*most([each.epsilon for each in found]), method_of(each.method for each in found))
 
 
-def _worst_of_markov(law: MarkovLaw, scale: float, weights: Vector | None) -> tuple[float, str]:
-    if weights is None or bool((_fitting(weights, law.size) == weights[0]).all() and weights[0] != 0.0):
-        # The same weight for all is the same sum with noise that is so much smaller; its sign changes nothing.
-        same = scale if weights is None else math.nextafter(scale / abs(float(weights[0])), 0.0)
-        found = worst_of_chain(law, same)
-        return found.epsilon, found.method
-    return worst_of_law(law.table(), scale, weights)
+def leak_of_laws(
+    theta: Theta, scale: float, named: Named, values: tuple[int, ...] | None = None, weights: Vector | None = None
+) -> WorstOfLaws:
+    """Of one adversary, who may believe any of the laws."""
+    found = under_each(theta, lambda law: leak_of_law(law, scale, named, values, weights))
+    return WorstOfLaws(*most([each.epsilon for each in found]), method_of(each.method for each in found))
 
 
-def _fitting(weights: Vector, size: int) -> Vector:
-    if weights.size != size:
-        raise Invalid("weights", f"has {weights.size} entries, but there are {size} attributes")
-    return weights
+def scale_of_laws(
+    theta: Theta, epsilon: float, adversary: str, named: Named | None = None, weights: Vector | None = None
+) -> ScaleOfLaws:
+    """A leak never rises with the scale, so what suffices under each law by itself suffices under all."""
+    found = under_each(theta, lambda law: scale_of_law(law, epsilon, adversary, named, weights))
+    return ScaleOfLaws(*most([each.scale for each in found]), method_of(each.method for each in found))
+
+
+def joint_leak_of_laws(
+    theta: Theta,
+    queries: Matrix,
+    scales: Sequence[float],
+    attacked: int,
+    known: tuple[int, ...] = (),
+    values: tuple[int, ...] | None = None,
+) -> WorstOfLaws:
+    """Of all sums together; each row of `queries` holds the weights of one."""
+
+    def told(law: Law) -> float:
+        if isinstance(law, GaussianLaw):
+            return gaussian_leak(law, Sums(queries, np.array(scales)), attacked, known)
+        table = as_table_law(law)
+        context = None if values is None else context_of(table, known, values)
+        asked = [Query.of(table, row, "queries") for row in queries]
+        return joint_leak(table, asked, scales, attacked, known, context)
+
+    return WorstOfLaws(*most(under_each(theta, told)), EXACT)
+
+
+def ledger_of_laws(
+    theta: Theta, queries: Matrix, scales: Sequence[float], attacked: int, released: Sequence[float]
+) -> tuple[Ledger, int]:
+    """The account under the law with the largest total; what was told is the most that any law says of it."""
+
+    def told(law: Law) -> Ledger:
+        table = as_table_law(law)
+        return ledger(table, [Query.of(table, row, "queries") for row in queries], scales, attacked, released)
+
+    if queries.shape[1] != theta.size:
+        raise Invalid("queries", f"has rows of {queries.shape[1]} entries, but there are {theta.size} attributes")
+    found = under_each(theta, told)
+    place = most([each.total for each in found]).law
+    return found[place]._replace(realised=max(each.realised for each in found)), place

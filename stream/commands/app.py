@@ -108,11 +108,18 @@ def fit(
     private_epsilon: fit_options.PrivateEpsilon = None,
     contribution: fit_options.Contribution = 32,
     joint: fit_options.Joint = None,
+    law: fit_options.Law = None,
+    component: fit_options.Component = None,
+    window: fit_options.Window = None,
+    most: fit_options.Most = None,
+    length: fit_options.Length = None,
+    friends: fit_options.Friends = None,
+    range: fit_options.Range = None,  # noqa: A002 - the option's name
     html: fit_options.Html = None,
     replace: fit_options.Replace = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a model from data, or a joint table of several fields, and say how good it is."""
+    """Learn a model from data, a joint table of fields, or a law of dependent people, and say how good it is."""
     options = dict(locals())
     from stream.commands.fit import fit_command
 

@@ -77,10 +77,11 @@ def test_a_circle_has_no_tree_but_a_component() -> None:
     assert 10 < circles < 50
 
 
-def test_distance_that_says_nothing_ties_nobody() -> None:
-    assert FriendsLaw(4, LINE, GRID, 0.2, 0.0).components().largest == 1
-    assert FriendsLaw(4, LINE, np.zeros((1, 1)), 0.2, 1.0).components().largest == 1
-    assert FriendsLaw(4, LINE, GRID, 0.2, 1.0).components().largest == 4
+def test_friends_hang_together_even_where_no_pair_does() -> None:
+    even = FriendsLaw(4, LINE, GRID, 0.2, 0.0)
+    assert even.components().largest == 4
+    assert even.tree().components().largest == 1
+    assert FriendsLaw(4, LINE[:0], GRID, 0.2, 1.0).components().largest == 1
 
 
 @pytest.mark.parametrize(
@@ -102,6 +103,8 @@ def test_distance_that_says_nothing_ties_nobody() -> None:
         ({"exponent": -0.5}, "exponent", "0 or more"),
         ({"exponent": np.nan}, "exponent", "finite"),
         ({"exponent": 500.0}, "exponent", "less likely than 2^-900"),
+        ({"exponent": 1e308}, "exponent", "less likely than 2^-900"),
+        ({"distances": np.array([[0.0, 1e308], [1e308, 0.0]])}, "exponent", "less likely than 2^-900"),
         ({"people": np.array([0.5, 0.5])}, "people", "has 2 entries, but there are 20 places"),
         ({"people": np.full(20, 0.1)}, "people", "sums to 2"),
     ],

@@ -6,15 +6,11 @@ import numpy as np
 import prior_oracles as oracles
 import pytest
 
-from beliefs.checks import Invalid
-from beliefs.laws.blocks import BlocksLaw
-from beliefs.laws.gaussian import GaussianLaw
 from beliefs.laws.markov import MarkovLaw
 from beliefs.laws.table import TableLaw
 from beliefs.prior import pruning
 from beliefs.prior import worst as search
 from beliefs.prior.adversary import Query, Seen
-from beliefs.prior.families import worst_of_law, worst_of_laws
 from beliefs.prior.influence import influence_bound, passed_on, passed_on_by
 from beliefs.prior.structure import components, structure_of
 from beliefs.prior.worst import EXACT, SOUND, worst_of_table
@@ -193,30 +189,3 @@ def test_twenty_users_in_a_chain_and_in_blocks() -> None:
     assert found.method == EXACT
     assert found.epsilon == pytest.approx(5.220732071073, abs=1e-9)
     assert found.weakest == pytest.approx(4.498857540376, abs=1e-9)
-
-
-def test_blocks_and_sets_of_laws_take_the_worst() -> None:
-    generator = np.random.default_rng(7)
-    one, two = oracles.some_table(generator, 2), oracles.some_table(generator, 3)
-    together = TableLaw(np.multiply.outer(one.joint, two.joint), (*one.domains, *two.domains))
-    weights = np.array([1.0, -2.0, 0.5, 1.0, 1.0])
-    whole = worst_of_table(together, Query.of(together, weights), 1.5)
-    blocks = worst_of_law(BlocksLaw((one, two)), 1.5, weights)
-    assert blocks[0] == pytest.approx(whole.epsilon, rel=1e-9)
-    gauss = GaussianLaw(np.array([[1.0, 0.5], [0.5, 1.0]]), 2.0)
-    chain = MarkovLaw(np.array([[0.9, 0.1], [0.1, 0.9]]), np.array([0.5, 0.5]), BITS, 10)
-    found = worst_of_laws([gauss, chain, one], 1.0)
-    singles = [worst_of_law(each, 1.0)[0] for each in (gauss, chain, one)]
-    assert found.epsilon == max(singles)
-    assert singles[found.law] == found.epsilon
-    assert worst_of_law(gauss, 1.0)[0] == pytest.approx(3.0)
-    assert worst_of_law(chain, 1.0, np.full(10, -2.0))[0] == pytest.approx(worst_of_law(chain, 0.5)[0])
-    uneven = np.arange(1.0, 11.0)
-    table = chain.table()
-    assert worst_of_law(chain, 1.0, uneven)[0] == pytest.approx(
-        worst_of_table(table, Query.of(table, uneven), 1.0).epsilon
-    )
-    with pytest.raises(Invalid, match="laws"):
-        worst_of_laws([], 1.0)
-    with pytest.raises(Invalid, match="weights"):
-        worst_of_law(gauss, 1.0, np.ones(3))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import random
 from typing import Any
 
+import dependence_oracles as oracles
+import numpy as np
 import pytest
 from test_stream_compute_pdp import SCALES, SIZES, Draws
 
@@ -86,7 +89,7 @@ def test_numbers_at_the_ends_of_the_doubles_are_answered_or_refused() -> None:
                 assert result["exact"] <= result["wasserstein"] * (1.0 + 1e-9) + 1e-9
             if what == "information":
                 assert as_number(result["nats"]) <= as_number(result["bound"])
-    assert len(answered) == 10
+    assert len(answered) == 11
     assert min(answered.values()) > 15, answered
 
 
@@ -153,6 +156,27 @@ def test_trees_of_edges_are_the_chains_that_they_are() -> None:
     far = [{**edge, "from": edge["from"] * 10**18, "to": edge["to"] * 10**18} for edge in (EDGE, BACK)]
     near = told("influence", edges=[EDGE, BACK], adversary="weakest", epsilon=0.8)
     assert told("influence", edges=far, adversary="weakest", epsilon=0.8) == near
+
+
+def test_trees_of_edges_are_the_recursion_over_all_sets() -> None:
+    generator = np.random.default_rng(11)
+    for _ in range(40):
+        size, states = int(generator.integers(2, 6)), int(generator.integers(2, 4))
+        law, ties = oracles.some_tree(generator, size, 2 if size > 4 else states)
+        law = dataclasses.replace(law, kernels=law.kernels * 0.9 + 0.1 / law.domain.size)
+        table, loss = law.table(), float(generator.choice([0.1, 1.0, 30.0]))
+        if not ties:
+            continue
+        edges = [
+            {"from": a, "to": b, "conditional": oracles.conditional(table, a, b, {}).tolist()}
+            for one, two in ties
+            for a, b in ((one, two), (two, one))
+        ]
+        want = max(oracles.influence(table, ties, [loss] * size, ()))
+        found = told("influence", edges=edges, adversary="weakest", loss=loss)["result"]["epsilon"]
+        assert want - 1e-12 <= found <= want + 1e-9
+        budget = told("influence", edges=edges, adversary="weakest", epsilon=want)["result"]["loss"]
+        assert budget == pytest.approx(loss, abs=1e-9)
 
 
 def test_every_size_of_the_catalogue_is_an_error_of_its_own_input() -> None:
