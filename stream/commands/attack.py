@@ -15,7 +15,7 @@ from stream.commands.report import errors_told, say, say_json
 from stream.errors import CannotPlan
 from stream.names import EXIT_DONE, EXIT_FAILED
 from stream.planning.progress import Progress
-from stream.social.attacker import ALONE, FRIENDS, KINDS, PRODUCT
+from stream.social.attacker import ALONE, FRIENDS, KINDS, KNOWN_LEAST, PRODUCT
 from stream.social.group import FRIENDS_MOST, Group, Told, region_of, somebody_with_friends
 from stream.social.survey import Asked, Cell, Row, one_person, survey
 from stream.social.world import PEOPLE, World, social_world
@@ -90,7 +90,7 @@ def _watched(world: World, person: int, options: Options, epsilon: Fraction) -> 
 
 def _check(options: Options) -> None:
     limits = (
-        ("--knows", options.knows, 1, PEOPLE),
+        ("--knows", options.knows, KNOWN_LEAST, PEOPLE),
         ("--people", options.people, 1, PEOPLE),
         ("--windows", options.windows, 1, 1000),
         ("--friends", options.friends, 0, FRIENDS_MOST),

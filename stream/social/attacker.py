@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.checks import require
 from beliefs.dependence.attack import attack, entropy_bits
 from stream.social.draws import Draws, Floats
 from stream.social.noise import log_density
@@ -40,6 +41,9 @@ ELSEWHERE: Final = 2.0
 """How far apart two cities count, in squares."""
 
 SMOOTHING: Final = 0.5
+FAINTEST: Final = 1e-290
+KNOWN_LEAST: Final = 2
+"""So that somebody is known beside whom is attacked."""
 
 
 class Belief(NamedTuple):
@@ -60,8 +64,11 @@ class Belief(NamedTuple):
 
     @property
     def told(self) -> float:
-        """Nats: by how much the release changed the odds of two cells at most."""
-        met = (self.prior > 0.0) & (self.posterior > 0.0)
+        """Nats: by how much the release changed the odds of two cells at most.
+
+        Cells whose chances have lost digits, near the end of the doubles, are left out.
+        """
+        met = (self.prior > FAINTEST) & (self.posterior > FAINTEST)
         moved = np.log(self.posterior[met]) - np.log(self.prior[met])
         return float(moved.max() - moved.min())
 
@@ -76,8 +83,9 @@ class Attacker:
 
     @classmethod
     def of(cls, world: World, release: Release, kind: str, knows: int, seed: int = 1) -> Attacker:
-        """Knows so many people, chosen by the seed."""
-        known = np.zeros(world.size, dtype=bool)
+        """Knows so many people, chosen by the seed; one less than everybody are all but whom he attacks."""
+        require(knows >= KNOWN_LEAST, f"an attacker knows {KNOWN_LEAST} people or more")
+        known = np.full(world.size, knows >= world.size - 1)
         known[Draws.of(seed).order("known", world.size)[:knows]] = True
         return cls(world, release, kind, known)
 

@@ -1,4 +1,4 @@
-"""One person and some friends, counted in window after window: what all windows together tell of the person.
+"""One person and some friends, counted in window after window: what all of them tell of the person. Note: social.md.
 
 Whoever attacks wonders whether a person lives in a region. All other people he knows; the person's friends he does not,
 but friends mostly live in one region. Each window counts who lives there, with noise. Nobody moves, so windows repeat

@@ -1,4 +1,4 @@
-"""What attacks show for certain about a leak: lower bounds from draws, to hold against what is claimed.
+"""What draws show for certain about a leak: lower bounds to hold against what is claimed. Proof: social.md.
 
 Whatever an output tells, an event of outputs that is e^leak times as likely for one value as for another shows it.
 Both chances are estimated from draws; by Chernoff's bound n KL(share, chance) is at least ln(1/failure) with a

@@ -1,4 +1,4 @@
-"""The density of Laplace noise on a total whose unknown part is normal."""
+"""The density of Laplace noise on a total whose unknown part is normal. Proof: social.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noisy totals of where people go, as a data provider would release them, on people who are made up.
+"""Noisy totals of where people go, as a data provider would release them, on people who are made up. Note: social.md.
 
 One step of Lloyd's algorithm with public centres: for each centre how many people live nearest to it, and the sums of
 where they go, counted from the middle of the square. Nothing but these totals is needed for centroids; and one person

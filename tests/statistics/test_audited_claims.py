@@ -50,7 +50,8 @@ CHAIN = MarkovLaw(np.array([[0.9, 0.1], [0.1, 0.9]]), np.full(2, 0.5), BITS, 10)
 def shown(law: TableLaw, attacked: int, scale: float, seed: int) -> float:
     """The leak about an attribute, to somebody who knows nobody, that draws of the noisy sum show for certain."""
     drawn = Draws.of(seed)
-    return least_leak(*(_outputs(drawn, law, attacked, value, scale) for value in (0, 1)))
+    one, other = (_outputs(drawn, law, attacked, value, scale) for value in (0, 1))
+    return least_leak(one, other)
 
 
 def _outputs(drawn: Draws, law: TableLaw, attacked: int, value: int, scale: float) -> Integers:

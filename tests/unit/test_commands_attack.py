@@ -56,6 +56,12 @@ def test_beliefs_stand_before_and_after() -> None:
     assert 5 <= len(told["one_person"]) <= 6
 
 
+def test_whoever_knows_hardly_anybody_learns_from_few_and_nothing_breaks() -> None:
+    told = found("--knows", 2, "--epsilon", "32", "--epsilon", "0.001", "--friends", 0, "--windows", 1)
+    assert [row["beyond"] for row in told["attacks"]] == [False] * 6
+    assert all(0.0 <= row["moved"] <= row["epsilon"] for row in told["attacks"])
+
+
 def test_the_same_seed_says_the_same_and_another_one_something_else() -> None:
     one, again, other = (found("--friends", 0, "--seed", seed) for seed in (3, 3, 4))
     assert one == again != other
@@ -85,6 +91,7 @@ def test_the_terminal_tells_beliefs_and_a_verdict() -> None:
         (("--friends", "10"), "--friends"),
         (("--people", "0"), "--people"),
         (("--knows", "7000"), "--knows"),
+        (("--knows", "1"), "--knows"),
         (("--windows", "0"), "--windows"),
         (("--seed", "-1"), "--seed"),
     ],

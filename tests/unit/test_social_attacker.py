@@ -109,6 +109,20 @@ def test_a_noiseless_release_gives_the_cell_away() -> None:
         assert APART[guess, cells[person]] <= 1.5 / GRID
 
 
+def test_knowing_one_less_than_everybody_is_knowing_all_others() -> None:
+    small, noisy = social_world(people=200), release(social_world(people=200), Fraction(1))
+    for person in (3, 150):
+        told = [Attacker.of(small, noisy, PRODUCT, knows).look_at(person) for knows in (199, 200)]
+        assert np.array_equal(told[0].posterior, told[1].posterior)
+    assert int(Attacker.of(small, noisy, ALONE, 50).known.sum()) == 50
+
+
+def test_the_person_with_most_friends_is_told_apart_within_epsilon() -> None:
+    person = int(WORLD.degrees().argmax())
+    told = Attacker.of(WORLD, release(WORLD, Fraction(2)), PRODUCT, WORLD.size).look_at(person)
+    assert told.prior.max() > 0.5 and 0.0 < told.told <= 2.0
+
+
 def test_distances_between_cells() -> None:
     centres = cell_centres()
     assert APART[0, 1] == pytest.approx(1 / GRID) and APART[5, 5] == 0.0

@@ -9,7 +9,7 @@ from typing import Final
 
 from ddp_noise import EQ_18, EVERYBODY, EXACT, ZHU, coverage
 from paper_drawing import Line, Panel, draw
-from paper_findings import Claim, Numbers, Section, verdict_of
+from paper_findings import Cell, Claim, Numbers, Section, verdict_of
 
 from beliefs.dependence.accuracy import SUM, chance_beyond, margin_of
 from stream.social.world import World
@@ -51,7 +51,9 @@ def figure(folder: Path, world: World, epsilons: Sequence[float], failures: Sequ
         Panel("(b) one number, alpha = 1000", "1 - beta", "epsilon that this accuracy takes",
               [Line(name, [1 - each for each in failures], row) for name, row in levels.items()], log_up=True)
     )  # fmt: skip
-    rows = [[name, each, within(each, 1.0, 1), within(each, 1.0, COORDINATES)] for name, each in multiples.items()]
+    rows: list[list[Cell]] = [
+        [name, each, within(each, 1.0, 1), within(each, 1.0, COORDINATES)] for name, each in multiples.items()
+    ]
     return Section(
         "fig8",
         "Figure 8: utility and privacy of four methods",

@@ -13,14 +13,14 @@ from ddp_noise import coverage
 from ddp_world_figures import kilometres
 from paper_command import Tick
 from paper_drawing import Line, Panel, draw
-from paper_findings import Claim, Numbers, Section, verdict_of
+from paper_findings import Cell, Claim, Numbers, Section, verdict_of
 
 from beliefs.dependence.attack import entropy_bits
 from beliefs.dependence.underestimate import kept
 from stream.social.attacker import ALONE, FRIENDS, PRODUCT, Attacker
-from stream.social.draws import Draws
+from stream.social.draws import Draws, Floats
 from stream.social.release import release
-from stream.social.world import CITIES, GRID, SQUARE_KM, Floats, World, cell_centres, social_world
+from stream.social.world import CITIES, GRID, SQUARE_KM, World, cell_centres, social_world
 
 EVERYBODY, HALF = 6968, 3500
 NAMES: Final = {ALONE: "Attack 1", FRIENDS: "Attack 2", PRODUCT: "Attack 2, better"}
@@ -119,7 +119,7 @@ def _name(curve: Curve) -> str:
 
 
 def _numbers(across: Sequence[float], found: Mapping[Curve, Sequence[Told]]) -> Numbers:
-    rows = [
+    rows: list[list[Cell]] = [
         [_name(curve), epsilon, *each]
         for curve, row in found.items()
         for epsilon, each in zip(across, row, strict=True)
@@ -150,7 +150,7 @@ def _claims_5(across: Sequence[float], found: Mapping[Curve, Sequence[Told]]) ->
             verdict_of([row[-1].error <= row[0].error + 1e-9 for row in (one, two, better)]),
             f"Attack 1: {one[0].error:.0f} km at {across[0]:g}, {one[-1].error:.0f} km at {across[-1]:g}; Attack 2: "
             f"{two[0].error:.0f} and {two[-1].error:.0f} km.",
-            "the totals say something about one person; at these epsilons little, one draw of noise decides which way.",
+            "the draw of noise is kind, or epsilon larger than these: the totals say little about one person.",
         ),
         Claim(
             "fig5b: half of the others is enough",

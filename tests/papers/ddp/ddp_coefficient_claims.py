@@ -42,7 +42,7 @@ def _coefficients(laws: int) -> list[Claim]:
             "0 means independent, 1 means fully dependent.",
             verdict_of([independent().exact < 1e-12, slope.exact > 1 - 1e-9]),
             f"D_j = D_i/2: {slope.exact:.4f}; independent: {alone.exact:g}.",
-            "it is 0 for independent tuples; for determined ones it is how far the other one moves.",
+            "it is about independence. Of a determined tuple rho is how far it moves, as a share of its domain.",
         ),
         Claim(
             "Eq. 18",
@@ -141,6 +141,6 @@ def _queries() -> list[Claim]:
             verdict_of([told.edge <= 2, told.degree <= 2, told.person <= 2]),
             f"All graphs of five: {told.edge} for an edge, {told.degree} for a reported degree, {told.person} for a "
             "person's edges.",
-            "what one may change is said: a person's edges move 2n.",
+            "a person's own reported degree is what may change. The unit must be said.",
         ),
     ]

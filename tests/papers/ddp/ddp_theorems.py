@@ -112,7 +112,7 @@ class Random(NamedTuple):
 
 
 def theorem_9(laws: int) -> Random:
-    source, exact, jensen = np.random.default_rng(71), [], []
+    source, exact, jensen = np.random.default_rng(71), list[float](), list[float]()
     for _ in range(laws):
         joint = source.dirichlet(np.ones(8)).reshape(2, 2, 2)
         law = bits(joint)

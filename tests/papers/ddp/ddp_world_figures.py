@@ -14,7 +14,7 @@ from paper_table_picture import draw_table
 
 from beliefs.dependence.attack import entropy_bits
 from stream.social.attacker import ALONE, FRIENDS, PRODUCT, Attacker, Belief
-from stream.social.draws import Draws
+from stream.social.draws import Draws, Floats
 from stream.social.release import Release, nearest_centre
 from stream.social.world import GRID, REGIONS, Integers, World
 
@@ -28,11 +28,12 @@ COLOURS: Final = ("#1b6ca8", "#c8553d", "#3a7d44", "#e0a030", "#6a51a3", "#1f9e8
 EARTH_KM: Final = 6371.0
 
 
-def kilometres(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+def kilometres(one: Floats, two: Floats) -> Floats:
     """The earth's surface distance between latitudes and longitudes."""
     (a, b), (c, d) = (np.moveaxis(np.radians(each), -1, 0) for each in (one, two))
     half = np.sin((c - a) / 2) ** 2 + np.cos(a) * np.cos(c) * np.sin((d - b) / 2) ** 2
-    return 2 * EARTH_KM * np.arcsin(np.sqrt(half))
+    found: Floats = 2 * EARTH_KM * np.arcsin(np.sqrt(half))
+    return found
 
 
 def table_1(folder: Path, world: World) -> Section:
@@ -110,10 +111,11 @@ def figure_2(folder: Path, world: World) -> Section:
     )
 
 
-def pattern_distances(world: World, pairs: Integers) -> np.ndarray:
+def pattern_distances(world: World, pairs: Integers) -> Floats:
     """Eq. 5: the mean distance of the places of the same rank."""
     earth = world.on_earth()
-    return kilometres(earth[pairs[:, 0]], earth[pairs[:, 1]]).mean(axis=1)
+    found: Floats = kilometres(earth[pairs[:, 0]], earth[pairs[:, 1]]).mean(axis=1)
+    return found
 
 
 def figure_3(folder: Path, world: World) -> Section:

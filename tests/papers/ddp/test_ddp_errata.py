@@ -94,7 +94,8 @@ def test_theorems_5_and_6_hold() -> None:
 
 
 def test_theorem_7_needs_the_size_of_the_component() -> None:
-    assert copies_in_a_row() == (3, pytest.approx(4.0), 1.0)
+    size, told_of, apart = copies_in_a_row()
+    assert size == 3 and told_of == pytest.approx(4.0) and apart == 1.0
 
 
 def test_theorem_9_fails_for_three_and_holds_for_two() -> None:

@@ -129,7 +129,7 @@ def _corollary_1() -> list[Claim]:
             verdict_of([max(low) == low[0], bottom >= own, own <= 1.0]),
             f"All at -.3: {', '.join(f'{each:g}' for each in low)}. An attribute of range 1 beside one of range 3, IC "
             f"-3: {own:g} for the weaker adversary, 1 for the stronger.",
-            "over all attacked attributes: |v + IC| is at most the larger of v and LS_j/lambda. Not for each of them.",
+            "all attacked attributes are looked at: |v + IC| is at most the larger of v and LS_j/lambda.",
         ),
     ]
 

@@ -17,8 +17,15 @@ from beliefs.prior.releases import posterior
 
 WEAK: Final = "knows nothing more"
 STRONG: Final = "knows s2 = 1"
-PRINTED: Final = {("a", ()): 1.19, ("b", ()): 0.82, ("a'", ()): 1.95, ("b'", ()): 0.05, ("c", ()): 2.0, ("d", ()): 6.0}
-PRINTED_KNOWN: Final = {("a", (1,)): 1.0}
+PRINTED: Final[dict[tuple[str, tuple[int, ...]], float]] = {
+    ("a", ()): 1.19,
+    ("b", ()): 0.82,
+    ("a'", ()): 1.95,
+    ("b'", ()): 0.05,
+    ("c", ()): 2.0,
+    ("d", ()): 6.0,
+}
+PRINTED_KNOWN: Final[dict[tuple[str, tuple[int, ...]], float]] = {("a", (1,)): 1.0}
 
 
 def believed(name: str, strong: bool) -> float:
@@ -139,7 +146,7 @@ _WEAKLY: Final = ("weakly positive", "weakly negative")
 
 
 def table_2(folder: Path) -> Section:
-    printed = {**PRINTED_KNOWN, **PRINTED}
+    printed: dict[tuple[str, tuple[int, ...]], float] = {**PRINTED_KNOWN, **PRINTED}
     found = {(name, known): leak(TABLE_2[name], 0, known) for name, known in printed}
     rows = [
         [f"({name})", "{2}" if known else "{}", found[name, known], told] for (name, known), told in printed.items()
@@ -166,7 +173,7 @@ def _claims_of_table_2(found: dict[tuple[str, tuple[int, ...]], float]) -> list[
             "l(1, {2}) = 1, l(1, {}) = 1.19 for (a) and .82 for (b).",
             verdict_of([found["a", (1,)] == 1.0, round(told["a"], 2) == 1.19, round(told["b"], 2) == 0.82]),
             f"{found['a', (1,)]:g}; (a) {rounded['a']}; (b) {rounded['b']}.",
-            "it is 1 -+ ln((.6 + .4/e)/(.4 + .6/e)): .8146 is rounded up, 1.1854, too. .81 is nearest.",
+            "the last is .81: they are 1 +- ln((.6 + .4/e)/(.4 + .6/e)), and .8146 was rounded up.",
         ),
         Claim(
             "Example 2: Eq. (5) and (6)",

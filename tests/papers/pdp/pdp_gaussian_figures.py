@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -98,7 +98,7 @@ def _is_attacked(rho: float) -> bool:
     return True
 
 
-def claims(found: dict[float, Sequence[float]]) -> list[Claim]:
+def claims(found: Mapping[float, Sequence[float]]) -> list[Claim]:
     """What the paper says about Figures 4(c) and (d)."""
     apart = max(abs(told - closed_form(rho, place + 1)) for rho, row in found.items() for place, told in enumerate(row))
     positive, negative = ([found[rho] for rho in each] for each in (POSITIVE, NEGATIVE))

@@ -45,7 +45,7 @@ def _definitions() -> list[Claim]:
             "The leak is the supremum over x_i, x_i' and r.",
             verdict_of([contexts[0] == contexts[1], abs(max(contexts) - leak(CONTEXTS, 0, (2,))) < 1e-12]),
             f"Where the known one decides whether the others are alike: {contexts[0]:.4f} and {contexts[1]:.4f}.",
-            "x_K is quantified, too: over all that is possible. With one x_K it is a number about that x_K.",
+            "one x_K is meant. For an adversary whatever he may know it is the largest over all x_K that are possible.",
         ),
         Claim(
             "Theorem 1",
@@ -60,7 +60,7 @@ def _definitions() -> list[Claim]:
             "l is at most DP(M): DP bounds PDP from above.",
             verdict_of([leak(TABLE_2["b"]) <= 1, leak(TABLE_2["c"]) <= 1]),
             f"Two equal bits: {leak(TABLE_2['c']):.4f}; DP is 1.",
-            "what Eq. (4) bounds it by is DP of |U| + 1 tuples that change together, which is group privacy.",
+            "DP of |U| + 1 tuples that change together is meant, which is what Eq. (4) bounds it by: group privacy.",
         ),
         Claim(
             "Theorem 4",
@@ -97,9 +97,9 @@ def _theorem_2() -> list[Claim]:
             verdict_of([abs(leak(TABLE_2["a"]) - chain_rule(TABLE_2["a"], 1.0, 0, ())) < 1e-9,
                         *(abs(truth - printed) < 1e-9 for truth, printed in rows.values())]),
             "; ".join(f"{name}: {truth:.4f}, printed {printed:.4f}" for name, (truth, printed) in rows.items()) + ".",
-            "Eq. (9) sees r far to the left. The largest ratio may be far to the right, at a sum in between (both "
-            f"tails of the second say {seen.tails(1.0):.4f}), and l and IC may belong to different pairs. Table II is "
-            "symmetric.",
+            "the largest ratio is far to the left, of the same pair for l and IC, or the law is symmetric as Table "
+            "II: Eq. (9) sees that tail only. It may be the other one, or a sum in between (both tails of the second "
+            f"say {seen.tails(1.0):.4f}).",
         ),
         Claim(
             "Appendix A",
@@ -154,7 +154,8 @@ def _theorem_3(laws: int) -> list[Claim]:
             "The covariance is (x_12 - x_11)(y_2 - y_1).",
             verdict_of([abs(_covariance(TABLE_2["a"]) - 0.2) < 1e-9, covariances(laws) < 1e-12]),
             f"Table II (a): {_covariance(TABLE_2['a']):.4f}; printed .2.",
-            "multiplied with p_1. p_2., which is lost on the way and changes no sign. (App. B has mu_2 for nu_1.)",
+            "it is multiplied with p_1. p_2., which is lost on the way and changes no sign. (App. B has mu_2 for "
+            "nu_1.)",
         ),
     ]
 
