@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from beliefs.correlation.bound import Matrix, Places
-from beliefs.correlation.nested import powers
+from beliefs.correlation.nested import powers, weighed
 from beliefs.native import kernel
 from beliefs.rounding import INFINITE, log_units_up
 from beliefs.simplex import Vector
@@ -59,16 +59,7 @@ def _look(
     """Keeps in `best` the lowest bound so far and its q. Leaves behind them the numerator and the denominator of the
     report that gains most at this q, each moved by the radii.
     """
-    chance, against = 0.0, 0.0
-    for group in range(edges.size - 1):
-        part, opposite = 0.0, 0.0
-        for place in range(edges[group], edges[group + 1]):
-            weight = 1.0 if law[place] - q * other[place] > 0.0 else low
-            part += weight * law[place]
-            opposite += weight * other[place]
-        weight = 1.0 if part - q * opposite > 0.0 else lower
-        chance += weight * part
-        against += weight * opposite
+    chance, against = weighed(law, other, edges, low, lower, q)
     best[2], best[3] = chance + above, against - below
     excess = best[2] - q * best[3]
     bound = q if excess <= 0.0 else q + excess / (low * lower) if low * lower > 0.0 else np.inf

@@ -15,7 +15,7 @@ from account_worlds import apart, halves
 from beliefs.correlation.bound import Matrix
 from beliefs.correlation.joint_file import JointModel, parse, serialise
 from beliefs.correlation.table_leaks import TableField, TableLeaks
-from beliefs.correlation.table_radii import ROOM
+from beliefs.correlation.table_radii import ROOM, known_within
 from beliefs.correlation.tables import JointTable
 from beliefs.simplex import Vector
 from stream.audit.amounts import UNBOUNDED, UNITS
@@ -131,11 +131,11 @@ def test_radii_are_read_from_the_file_or_follow_from_its_counts() -> None:
         expected = [min(1.0, math.sqrt(needed / (2 * many))) if many else 1.0 for many in people]
         assert [float(radius) for radius in found[name]] == pytest.approx(expected, rel=1e-14)
     for model in (counted, stated):
-        theirs, ours = joint_in(serialise(model)).radii, parse(serialise(model)).known_within
+        theirs, ours = joint_in(serialise(model)).radii, known_within(parse(serialise(model)))
         assert theirs is not None
         assert ours is not None
         for name in ("a", "b"):
             assert [float(radius) for radius in theirs[name]] == pytest.approx(ours[name].tolist(), rel=1e-15)
             assert all(Decimal(mine) >= its for mine, its in zip(ours[name].tolist(), theirs[name], strict=True))
     assert joint_in(serialise(JointModel(table))).radii is None
-    assert parse(serialise(JointModel(table))).known_within is None
+    assert known_within(parse(serialise(JointModel(table)))) is None

@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from account_oracles import Columns, Matrix, both, moved_leak_units, response_columns
-from account_worlds import apart, halves, some_radii, some_table, some_units
+from account_worlds import apart, halves, require_rising, some_radii, some_table, some_units
 
 from beliefs.checks import Invalid
 from beliefs.correlation.account import BOUNDED, EXACT, AccountField, Totals
@@ -142,18 +142,7 @@ def test_totals_never_fall_when_more_is_told() -> None:
         ]
         radii = [some_radii(generator, size) for size in shape]
         totals = Totals(fields, some_table(generator, shape), None, radii)
-        account = totals.nothing
-        before = totals.of(account)
-        for _ in range(12):
-            place = int(generator.integers(0, len(account)))
-            account = tuple(
-                told + (some_units(generator, 0.5, 3.0, 90.0) if word == place else 0)
-                for word, told in enumerate(account)
-            )
-            after = totals.of(account)
-            assert all(late + 64 >= early for early, late in zip(before, after, strict=True))
-            assert max(after) <= totals.most(account)
-            before = after
+        require_rising(totals, generator, 64)
 
 
 def test_where_patterns_are_too_many_every_output_is_moved_as_far_as_any() -> None:
