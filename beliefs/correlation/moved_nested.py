@@ -22,7 +22,7 @@ def moved_bound(laws: Matrix, edges: Places, fine: int, coarse: int, radii: Vect
     if (fine == 0 and coarse == 0) or laws.shape[0] == 1:
         return 0
     low, lower = powers(fine, coarse)
-    room = (laws.shape[1] + 64) * 2.0**-51
+    room = (laws.shape[1] + 8) * 2.0**-52
     highest = float(_raised(laws, edges, low, lower, np.minimum(1.0, radii), room, np.empty(4)))
     return min(INFINITE, fine + coarse, log_units_up(highest * (1.0 + 2.0**-48)))
 

@@ -12,8 +12,10 @@ from beliefs.checks import Invalid
 from beliefs.correlation.joint_file import JointModel, Radius
 from beliefs.simplex import Vector
 
-ROOM = 2.0**-40
-"""What every radius of a field is raised by where one of them is above 0: more than all that is rounded."""
+ROOM = 2.0**-20
+"""What every radius of a field is raised by where one of them is above 0. Where a radius is just as large as a chance,
+what is left of it would be nothing but roundings, by which this and the audit's arithmetic differ.
+"""
 
 
 def known_within(model: JointModel) -> Radius | None:

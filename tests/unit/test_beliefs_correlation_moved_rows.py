@@ -112,7 +112,7 @@ def test_radii_of_nothing_are_a_table_that_is_exact() -> None:
         exact = TableLeaks(weights, fields).of(told)
         assert TableLeaks(weights, fields, [np.zeros(size) for size in shape]).of(told) == exact
         nearly = TableLeaks(weights, fields, [np.full(size, 1e-12) for size in shape]).of(told)
-        assert all(0 <= late - early < NAT >> 20 for early, late in zip(exact, nearly, strict=True))
+        assert all(0 <= late - early < NAT >> 10 for early, late in zip(exact, nearly, strict=True))
 
 
 def test_totals_rise_with_the_radii_up_to_the_plain_sum() -> None:
@@ -175,7 +175,7 @@ def test_a_value_is_never_held_against_itself() -> None:
     one = TableLeaks(weights, [TableField("a", apart(2)), TableField("b", apart(2))], [np.array([0.0, 0.5])] * 2)
     largest = math.log(1.0 / (0.5 + 0.5 / math.e))
     smallest = math.log((0.5 + 0.5 / math.e) * math.e)
-    assert nats(one.of(((0, 0), (NAT, 0)))[0]) == pytest.approx(max(largest, smallest), abs=1e-9)
+    assert nats(one.of(((0, 0), (NAT, 0)))[0]) == pytest.approx(max(largest, smallest), abs=4 * ROOM)
 
 
 def test_what_counts_as_everything_tells_all() -> None:
