@@ -28,7 +28,7 @@ def rows_of_promise(settings: Settings, promise: Promise) -> RowCodec:
         models[policy.model_tag] = rows_of(settings, states, policy.model_tag, policy.listed)
     fields = promise.fields
     followed = _followed(promise, models)
-    return followed if fields is None else FieldRows(followed, len(fields.forms), fields.tag)
+    return followed if fields is None else FieldRows(followed, len(fields.forms), fields.tag, fields.budget)
 
 
 def _followed(promise: Promise, models: Mapping[int, StateRows]) -> RowCodec:

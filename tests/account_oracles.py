@@ -56,9 +56,7 @@ def leak_units(weights: Matrix, secret: int, columns: Sequence[Columns]) -> Deci
     """The largest log ratio over all products of columns of the axes other than the secret's, in units."""
     with localcontext() as context:
         context.prec = 45
-        turned = np.moveaxis(weights, secret, 0)
-        laws = [_law(row) for row in turned.reshape(turned.shape[0], -1).tolist()]
-        worst = Decimal(1)
+        laws, worst = laws_of(weights, secret), Decimal(1)
         for product in products(columns):
             chances = [sum((p * c for p, c in zip(law, product, strict=True)), Decimal(0)) for law in laws]
             highest, lowest = max(chances), min(chances)
@@ -73,9 +71,7 @@ def moved_leak_units(weights: Matrix, secret: int, columns: Sequence[Columns], r
     """
     with localcontext() as context:
         context.prec = 45
-        turned = np.moveaxis(weights, secret, 0)
-        laws = [_law(row) for row in turned.reshape(turned.shape[0], -1).tolist()]
-        worst = Decimal(1)
+        laws, worst = laws_of(weights, secret), Decimal(1)
         for product in products(columns):
             highs, lows = (
                 [_moved(law, product, radius, rising=rising) for law, radius in zip(laws, radii, strict=True)]
@@ -93,6 +89,11 @@ def _moved(law: Sequence[Decimal], weights: Sequence[Decimal], radius: Decimal, 
         left -= taken
         chance += (part - taken) * weight
     return chance + (radius - left) * (max(weights) if rising else min(weights))
+
+
+def laws_of(weights: Matrix, secret: int) -> list[list[Decimal]]:
+    turned = np.moveaxis(weights, secret, 0)
+    return [_law(row) for row in turned.reshape(turned.shape[0], -1).tolist()]
 
 
 def _law(row: Sequence[float]) -> list[Decimal]:

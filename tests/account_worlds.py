@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from account_oracles import Matrix
 
+from beliefs.correlation.account import Totals
 from beliefs.rounding import units_up
 from beliefs.simplex import Vector
 
@@ -34,3 +35,18 @@ def some_units(generator: np.random.Generator, *scales: float) -> int:
 def some_radii(generator: np.random.Generator, size: int) -> Vector:
     """Small ones, large ones, none, and all."""
     return np.minimum(1.0, generator.choice([1e-9, 0.02, 0.3, 1.5]) * generator.choice([0.0, 1.0, 1.0], size))
+
+
+def require_rising(totals: Totals, generator: np.random.Generator, rounding: int) -> None:
+    """No total falls by more than so many units when more is told, and none is above the plain sum."""
+    account = totals.nothing
+    before = totals.of(account)
+    for _ in range(12):
+        place = int(generator.integers(0, len(account)))
+        account = tuple(
+            told + (some_units(generator, 0.5, 3.0, 90.0) if word == place else 0) for word, told in enumerate(account)
+        )
+        after = totals.of(account)
+        assert all(late + rounding >= early for early, late in zip(before, after, strict=True))
+        assert max(after) <= totals.most(account)
+        before = after

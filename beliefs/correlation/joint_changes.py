@@ -10,6 +10,7 @@ import numpy as np
 
 from beliefs.correlation.bound import Matrix
 from beliefs.correlation.joint_file import JointModel
+from beliefs.correlation.table_radii import known_within
 from beliefs.correlation.tables import given
 from beliefs.simplex import Vector
 
@@ -29,7 +30,7 @@ def with_more(model: JointModel, added: float) -> JointModel:
     """Every combination with so much more weight. A table that was known within radii is as much farther from the truth
     as its laws have moved; one that was exact is what somebody says it is.
     """
-    table, known = model.table.smoothed(added), model.known_within
+    table, known = model.table.smoothed(added), known_within(model)
     if known is None:
         return replace(model, table=table, digest="")
     radius = {

@@ -18,7 +18,6 @@ from beliefs.correlation.bound import Matrix, Places, bound
 from beliefs.correlation.nested_lists import nested_entries
 from beliefs.correlation.robust_hull import hull_bound
 from beliefs.correlation.robust_rows import COLUMNS_MAX, radii_of, robust_bound
-from beliefs.correlation.table_radii import counted_radii
 from beliefs.correlation.tables import JointTable, given
 from beliefs.document import digest_that_fits, header_fits, texts, with_hash
 from beliefs.model_file import InvalidModel
@@ -95,19 +94,6 @@ class JointModel:
             return COUNTED
         rough = self.radius is not None and any(bool(each.any()) for each in self.radius.values())
         return STATED if rough else EXACT
-
-    @property
-    def known_within(self) -> Radius | None:
-        """How far the law of all other fields may be off, given each label of every name: all of them at once, of
-        counts but for `failure`. None where the weights are exact.
-        """
-        names = self.table.names
-        if self.failure is None:
-            return self.radius
-        return {
-            name: counted_radii(people, self.table.weights.size // len(people), self.failure, len(names))
-            for name, people in ((name, self.people(name)) for name in names)
-        }
 
     def people(self, secret: str) -> list[int]:
         """How many were counted with each value."""

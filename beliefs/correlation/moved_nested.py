@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from beliefs.correlation.bound import Matrix, Places
-from beliefs.correlation.nested import powers
+from beliefs.correlation.nested import powers, weighed
 from beliefs.native import kernel
 from beliefs.rounding import INFINITE, log_units_up
 from beliefs.simplex import Vector
@@ -22,7 +22,7 @@ def moved_bound(laws: Matrix, edges: Places, fine: int, coarse: int, radii: Vect
     if (fine == 0 and coarse == 0) or laws.shape[0] == 1:
         return 0
     low, lower = powers(fine, coarse)
-    room = (laws.shape[1] + 64) * 2.0**-51
+    room = (laws.shape[1] + 8) * 2.0**-52
     highest = float(_raised(laws, edges, low, lower, np.minimum(1.0, radii), room, np.empty(4)))
     return min(INFINITE, fine + coarse, log_units_up(highest * (1.0 + 2.0**-48)))
 
@@ -59,16 +59,7 @@ def _look(
     """Keeps in `best` the lowest bound so far and its q. Leaves behind them the numerator and the denominator of the
     report that gains most at this q, each moved by the radii.
     """
-    chance, against = 0.0, 0.0
-    for group in range(edges.size - 1):
-        part, opposite = 0.0, 0.0
-        for place in range(edges[group], edges[group + 1]):
-            weight = 1.0 if law[place] - q * other[place] > 0.0 else low
-            part += weight * law[place]
-            opposite += weight * other[place]
-        weight = 1.0 if part - q * opposite > 0.0 else lower
-        chance += weight * part
-        against += weight * opposite
+    chance, against = weighed(law, other, edges, low, lower, q)
     best[2], best[3] = chance + above, against - below
     excess = best[2] - q * best[3]
     bound = q if excess <= 0.0 else q + excess / (low * lower) if low * lower > 0.0 else np.inf

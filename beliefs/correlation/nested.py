@@ -114,9 +114,18 @@ def _gain(law: Matrix, other: Matrix, start: int, stop: int, low: float, level: 
 
 @kernel
 def _reached(law: Matrix, other: Matrix, edges: Places, low: float, lower: float, level: float) -> float:
-    """The ratio of the report that is best at this level: 1 where it gains, less elsewhere. Where no value is left to
-    weigh, because groups that gain nothing weigh nothing, that is the level itself.
+    """The ratio of the report that is best at this level. Where no value is left to weigh, because groups that gain
+    nothing weigh nothing, that is the level itself.
     """
+    chance, against = weighed(law, other, edges, low, lower, level)
+    if against == 0.0:
+        return np.inf if chance > 0.0 else level
+    return chance / against
+
+
+@kernel
+def weighed(law: Matrix, other: Matrix, edges: Places, low: float, lower: float, level: float) -> tuple[float, float]:
+    """What two laws say of the report that is best at this level: 1 where it gains, less elsewhere."""
     chance, against = 0.0, 0.0
     for group in range(edges.size - 1):
         part, opposite = 0.0, 0.0
@@ -127,6 +136,4 @@ def _reached(law: Matrix, other: Matrix, edges: Places, low: float, lower: float
         weight = 1.0 if part - level * opposite > 0.0 else lower
         chance += weight * part
         against += weight * opposite
-    if against == 0.0:
-        return np.inf if chance > 0.0 else level
-    return chance / against
+    return chance, against

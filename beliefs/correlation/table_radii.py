@@ -9,10 +9,24 @@ from decimal import Decimal, localcontext
 import numpy as np
 
 from beliefs.checks import Invalid
+from beliefs.correlation.joint_file import JointModel, Radius
 from beliefs.simplex import Vector
 
-ROOM = 2.0**-40
-"""What every radius of a field is raised by where one of them is above 0: more than all that is rounded."""
+ROOM = 2.0**-20
+"""What every radius of a field is raised by where one of them is above 0. Where a radius is just as large as a chance,
+what is left of it would be nothing but roundings, by which this and the audit's arithmetic differ.
+"""
+
+
+def known_within(model: JointModel) -> Radius | None:
+    """How far the law of all other fields may be off, given each label of every name: all of them at once, of counts
+    but for `failure`. None where the weights are exact.
+    """
+    names, cells = model.table.names, model.table.weights.size
+    if model.failure is None:
+        return model.radius
+    people = {name: model.people(name) for name in names}
+    return {name: counted_radii(each, cells // len(each), model.failure, len(names)) for name, each in people.items()}
 
 
 def counted_radii(people: Sequence[int], columns: int, failure: float, fields: int) -> Vector:

@@ -58,5 +58,9 @@ def _response(found: DrawnResponse, cells: Integers, reports: Integers) -> Float
 
 
 def _bits(own: float, other: float, reports: Integers) -> Floats:
-    """All bits but a value's own have the same chances whatever the value is."""
+    """All bits but a value's own have the same chances whatever the value is; where the own one has them, too, reports
+    say nothing.
+    """
+    if own == other:
+        return np.ones(reports.shape)
     return np.where(reports == 1, own / other, (1.0 - own) / (1.0 - other))

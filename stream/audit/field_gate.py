@@ -79,9 +79,9 @@ class Gate:
         return len(options) - 1, either
 
     def added(self, account: Account, place: int, option: Option) -> Account:
-        """All reports of what is kept for good tell no more together than that."""
+        """All reports of what is kept for good tell no more together than that; nothing is told back."""
         at = 2 * place + option.is_coarse
-        amount = min(account[at] + option.level, self.fields.each[place].together)
+        amount = max(account[at], min(account[at] + option.level, self.fields.each[place].together))
         return (*account[:at], amount, *account[at + 1 :])
 
     def fits(self, account: Account) -> int:

@@ -14,13 +14,14 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from beliefs.alphabet import Alphabet
+from beliefs.json_text import canonical
 from stream.audit.amounts import UNBOUNDED, added, units_within
 from stream.audit.field_levels import numbers_of
 from stream.audit.field_shapes import Fits, group_of, label_of, named_of, shape_of
 from stream.errors import CannotAudit
 from stream.records.paths import Path
-from stream.settings.fields import FieldSettings
-from stream.settings.fields import label_of as name_of
+from stream.settings.fields import FieldSettings, FieldsSettings
 from stream.settings.model import Settings
 
 FULL, HALF, QUARTER, EIGHTH, COARSE, WITHHELD = "0", "1", "2", "3", "c", "-"
@@ -140,7 +141,7 @@ def fields_of(settings: Settings, joint: Joint | None) -> Fields | None:
         protected_cap=units_within(declared.protected_cap),
         axes=() if joint is None else tuple(_axes_of(declared.each, each, joint)),
         weights=None if joint is None else _weights_of(joint.table),
-        tag=_tag_of([field.name for field in each], declared.length),
+        tag=_tag_of(declared),
     )
 
 
@@ -196,7 +197,7 @@ def _axes_of(declared: Mapping[str, FieldSettings], each: Sequence[Field], joint
         settings = declared.get(name)
         if settings is None or not settings.lasting or settings.at_most is not None:
             raise _misfit(name, "a joint table is of fields that last and hold one value")
-        known = {name_of(settings.values, value): value for value in range(settings.values.size)}
+        known = {label: value for value, label in enumerate(_names_of(settings.values))}
         if set(labels) != set(known) or len(labels) != len(known):
             raise _misfit(name, "its labels are not the values of the field")
         field, values = each[places[name]], [known[label] for label in labels]
@@ -220,7 +221,36 @@ def _misfit(name: str, why: str) -> CannotAudit:
     return CannotAudit("The joint table does not fit the fields.", f"fields.joint, {name}", why, fix)
 
 
-def _tag_of(names: Sequence[str], window: int) -> int:
-    """Four bytes of the hash of what the words of a user's fields mean."""
-    text = json.dumps({"fields": list(names), "window": window}, sort_keys=True, separators=(",", ":"))
+def _tag_of(declared: FieldsSettings) -> int:
+    """Four bytes of the hash of what the words of a user's fields mean: which fields, in which windows; and of values
+    that last which there are, what a report names, which are one where it is coarse, and at which level bits are kept.
+    """
+    lasting = {name: _meaning(one) for name, one in declared.each.items() if one.lasting and one.at_most is None}
+    meaning = {"fields": list(declared.each), "lasting": lasting, "window": declared.length}
+    text = json.dumps(meaning, sort_keys=True, separators=(",", ":"))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+
+def _meaning(settings: FieldSettings) -> dict[str, Any]:
+    names, named = _names_of(settings.values), settings.mechanism
+    each = "each" if named.name in _OF_ITSELF else "any"
+    meaning: dict[str, Any] = {
+        "names": each if named.top is None else sorted(_name(settings.values, one) for one in named.top),
+        "values": names,
+    }
+    if settings.coarser is not None:
+        groups = settings.coarser.values()
+        meaning["groups"] = sorted(sorted(_name(settings.values, one) for one in group) for group in groups)
+    return meaning | ({"kept": settings.epsilon} if named.name == "rappor" else {})
+
+
+def _names_of(values: Alphabet) -> list[str]:
+    """A text is its own name, anything else goes by its JSON."""
+    found = [values.value_at(value) for value in range(values.size)]
+    return [value if isinstance(value, str) else canonical(value).decode() for value in found]
+
+
+def _name(values: Alphabet, member: Any) -> str:
+    place = values.index_of(member)
+    assert place is not None, "settings name values of the field"
+    return _names_of(values)[place]

@@ -22,7 +22,7 @@ from stream.audit.field_moved import Radii, patterns_of, through_any_moved, thro
 from stream.audit.field_rules import Axis
 
 MOST_OUTPUTS: Final = 1 << 20
-_RAISED: Final = Decimal(2) ** -40
+_RAISED: Final = Decimal(2) ** -20
 
 
 class Table:

@@ -23,7 +23,7 @@ BEFORE: Final = 2
 
 @dataclass(frozen=True)
 class Words:
-    """Of so many fields, whose names and window the tag stands for."""
+    """Of so many fields; the tag stands for what the words mean (`field_rules`)."""
 
     fields: int
     tag: int

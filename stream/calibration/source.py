@@ -17,6 +17,7 @@ from beliefs.correlation.bound import Matrix
 from beliefs.correlation.joint_changes import as_exact, some_fields, with_more
 from beliefs.correlation.joint_file import FAILURE, InvalidJoint, JointModel, parse
 from beliefs.correlation.nested_lists import CELLS_MAX
+from beliefs.correlation.table_radii import known_within
 from beliefs.correlation.tables import margin
 from beliefs.simplex import Vector
 from stream.errors import CannotPlan
@@ -52,7 +53,7 @@ class Sample:
     @property
     def radii(self) -> list[Vector] | None:
         """Of each field, where the table is not exact."""
-        known = None if self.model is None else self.model.known_within
+        known = None if self.model is None else known_within(self.model)
         return None if known is None else [known[name] for name in self.names]
 
     @property

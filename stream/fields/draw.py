@@ -2,7 +2,7 @@
 
 The coins of a field are words of a keystream of its own, the same for an offset for ever; the last word of an offset
 chooses the slot of a list. Kept bits follow from user and value alone, under a key that neither topic nor partition
-changes: drawn anew they would tell once more what they may tell once.
+changes: drawn anew they would tell once more what they may tell once. Bits of another chance have another key.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FieldDraw:
     def __init__(self, form: Form, partition_key: bytes, lasting_key: bytes) -> None:
         self._form = form
         self._key = field_key(partition_key, form.name)
-        self._kept = KeptCoins(field_key(lasting_key, form.name), form.alphabet.size)
+        self._kept = KeptCoins(field_key(lasting_key, form.kept), form.alphabet.size)
         self.weighed: Floats = np.zeros((0, form.alphabet.size))
         self._words = max(_fresh_words(reporter.drawn) for reporter in form.reporters.values())
 

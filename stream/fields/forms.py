@@ -22,6 +22,7 @@ from mechanisms.local.registry import drawn
 from mechanisms.local.slots import Slots
 from mechanisms.local.wire import Shape, shape_of
 from stream.fields.gate import COARSE, EIGHTH, FULL, HALF, QUARTER, Beyond
+from stream.fields.meaning import kept_name
 from stream.records.paths import Path
 from stream.settings.fields import FieldSettings
 
@@ -40,7 +41,7 @@ class Reporter(NamedTuple):
 @dataclass(frozen=True)
 class Form:
     """One field. Amounts are in units of 2^-40 nat; a cap of None is none. `longitudinal` is what all reports of one
-    value that lasts tell together, where that has an end.
+    value that lasts tell together, where that has an end; the bits that are kept for it are drawn for `kept`.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Form:
     beyond: Beyond
     cap: int | None
     longitudinal: int | None
+    kept: str
     reporters: Mapping[int, Reporter] = field(repr=False)
 
 
@@ -73,6 +75,7 @@ def form_of(name: str, settings: FieldSettings) -> Form:
         beyond=settings.beyond,
         cap=None if math.isinf(settings.cap) else budget_units(settings.cap),
         longitudinal=units_up(kept.longitudinal) if isinstance(kept, DrawnRappor) else None,
+        kept=kept_name(name, settings),
         reporters=reporters,
     )
 

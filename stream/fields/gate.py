@@ -58,13 +58,13 @@ class GateField:
         return tuple(choice for choice in OPTIONS[self.beyond] if self.levels[choice] is not None)
 
     def told(self, choice: int, fine: int, coarse: int) -> tuple[int, int]:
-        """What has been told of the field and of its group after one more report."""
+        """What has been told of the field and of its group after one more report: never less than before it."""
         level = self.levels[choice]
         if level is None:
             raise Invalid(self.name, f"has no level for the choice {SIGNS[choice]}")
         if choice == COARSE:
-            return fine, _at_most(add_units(coarse, level), self.coarse_longitudinal)
-        return _at_most(add_units(fine, level), self.longitudinal), coarse
+            return fine, max(coarse, _at_most(add_units(coarse, level), self.coarse_longitudinal))
+        return max(fine, _at_most(add_units(fine, level), self.longitudinal)), coarse
 
 
 class Turn(NamedTuple):

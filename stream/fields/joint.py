@@ -9,10 +9,12 @@ from typing import Final, NamedTuple
 
 from beliefs.checks import Invalid
 from beliefs.correlation.joint_file import EXACT, InvalidJoint, Radius, parse
-from beliefs.correlation.tables import JointTable
+from beliefs.correlation.table_leaks import TableField, TableLeaks
+from beliefs.correlation.table_radii import known_within
+from beliefs.correlation.tables import JointTable, labels_of
 from stream.errors import ConfigurationRefused, Problem
 from stream.fields.forms import form_of
-from stream.settings.fields import FieldsSettings, labels_of
+from stream.settings.fields import FieldsSettings
 from stream.settings.model import Settings
 
 _PLACE: Final = ("fields", "joint")
@@ -81,7 +83,9 @@ def joint_of(fields: FieldsSettings, data: bytes) -> Joint:
     """`Invalid` where the text is no table, or does not fit the fields."""
     model = parse(data)
     table = fitting(fields, model.table)
-    return Joint(table, hashlib.sha256(data).hexdigest(), model.known, model.known_within, model.failure)
+    # What the account refuses is refused here, where it can be said of the file.
+    TableLeaks(table.weights, [TableField(name, None) for name in table.names])
+    return Joint(table, hashlib.sha256(data).hexdigest(), model.known, known_within(model), model.failure)
 
 
 def fitting(fields: FieldsSettings, table: JointTable) -> JointTable:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +18,7 @@ from mechanisms.local.top_k import DrawnTop, cells_of
 from stream.fields.forms import Form, form_of
 from stream.fields.gate import COARSE, EIGHTH, FULL, HALF, QUARTER, Gate, GateField
 from stream.fields.joint import Joint
+from stream.fields.meaning import tag_of
 from stream.fields.turns import Turns
 from stream.records.fields import FieldForm
 from stream.settings.model import Settings
@@ -89,7 +88,7 @@ def compile_fields(settings: Settings, joint: Joint | None, lasting_key: bytes) 
         window=fields.length,
         budget=budget,
         protected_cap=None if math.isinf(fields.protected_cap) else budget_units(fields.protected_cap),
-        tag=_tag_of(settings, forms),
+        tag=tag_of(fields),
         lasting_key=lasting_key,
         joint=joint,
     )
@@ -126,11 +125,3 @@ def _classes(form: Form) -> tuple[int, ...] | None:
         return tuple(range(form.alphabet.size))
     found = form.reporters[FULL].drawn
     return tuple(cells_of(found.values, found.top).tolist()) if isinstance(found, DrawnTop) else None
-
-
-def _tag_of(settings: Settings, forms: Sequence[Form]) -> int:
-    """Words count levels of these fields in these windows; anything else that they might mean has another tag."""
-    window = 0 if settings.fields is None else settings.fields.length
-    meaning: Mapping[str, object] = {"fields": [form.name for form in forms], "window": window}
-    text = json.dumps(meaning, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")

@@ -8,8 +8,12 @@
     2 + 2i  levels of its reports so far, added up
     3 + 2i  levels of its coarse reports so far, added up
 
-The tag names the fields in their order and what is set aside, so that words written for other fields are never taken
-for these. The head and the belief are what they would be without fields, and have a check of their own.
+The tag is a hash of the fields in their order, their window, and how values that last are told (meaning.py), so that
+words written for others are never taken for these. The head and the belief are what they would be without fields, and
+have a check of their own.
+
+From every cap twice the budget of the field of record.protect is set aside, which its counters do not pass. Where they
+did, under a larger budget of earlier settings, nothing would hold: such a user's fields count as told without bound.
 """
 
 from __future__ import annotations
@@ -20,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beliefs.native import kernel
+from beliefs.rounding import INFINITE
 from mechanisms.contract import Integers
 from stream.protocol.ports import Codes, Heads, RowCodec
-from stream.state import WORD_BYTES, check_of
+from stream.state import WORD_BYTES, Word, check_of
 
 VERSION = 1
 MARKS, WINDOW, ACCOUNT = 0, 1, 2
@@ -64,8 +69,9 @@ def readable_words(words: Integers, tag: int) -> NDArray[np.bool_]:
 class FieldRows:
     """Rows of users with fields: those of `followed`, which knows the head and the belief, with the words between."""
 
-    def __init__(self, followed: RowCodec, fields: int, tag: int) -> None:
-        self._followed, self._tag = followed, tag
+    def __init__(self, followed: RowCodec, fields: int, tag: int, budget: int | None = None) -> None:
+        """`budget` is what the field of record.protect may tell in units, where there is one."""
+        self._followed, self._tag, self._budget = followed, tag, budget
         self.words = words_of_fields(fields)
         self.symbols = followed.symbols
         self.head_words = int(followed.new_users(1)[0].shape[1])
@@ -78,6 +84,9 @@ class FieldRows:
         texts = b"".join(row[start:end] if fits else blank for row, fits in zip(rows, whole.tolist(), strict=True))
         words = np.frombuffer(texts, dtype="<i8").reshape(len(rows), self.words).astype(np.int64)
         readable = readable & whole & readable_words(words, self._tag)
+        if self._budget is not None:
+            beyond = (own[:, [Word.WINDOW_UPPER, Word.WINDOW_LOWER]] > self._budget).any(axis=1)
+            words[beyond, ACCOUNT:] = INFINITE
         heads, blank_codes = self.new_users(len(rows))
         heads[readable, : self.head_words] = own[readable]
         heads[readable, self.head_words :] = words[readable]

@@ -23,10 +23,10 @@ def fields_card(counts: FieldCounts | None, tracked: int) -> str:
         return ""
     stands, lines = counts.stands(), []
     for name, cap in counts.caps().items():
-        shown = ["–" if stands is None else _amount(stands.totals[name, quantile]) for quantile in _SHOWN]
+        shown = ["–" if stands is None else rounded_up(nats(stands.totals[name, quantile])) for quantile in _SHOWN]
         cells = "".join(f'<td class="n">{amount}</td>' for amount in shown)
         lines.append(
-            f'<tr><th scope="row">{escape(name)}{_made(counts, name)}</th>{cells}<td class="n">{_amount(cap)}</td></tr>'
+            f'<tr><th scope="row">{escape(name)}{_made(counts, name)}</th>{cells}<td class="n">{_cap(cap)}</td></tr>'
         )
     said = (
         f'<p>Of <span data-metric="{USERS_TRACKED.name}">{tracked:,}</span> users, in nats: what its own reports '
@@ -47,7 +47,7 @@ def _made(counts: FieldCounts, name: str) -> str:
     return f"<small>{', '.join(shown)}</small>" if shown else ""
 
 
-def _amount(units: int) -> str:
+def _cap(units: int) -> str:
     return "none" if units >= INFINITE else rounded_up(nats(units))
 
 

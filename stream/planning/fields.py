@@ -15,10 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.rounding import nats
-from mechanisms.local.registry import REGISTRY, local
-from mechanisms.local.utility import noise_of
+from mechanisms.local.inverted import inverted
 from stream.fields.expected import stretches
+from stream.fields.forms import Form, form_of
 from stream.fields.gate import CHOICE_NAMES, COARSE, SIGNS, WITHHELD
 from stream.fields.joint import Joint
 from stream.fields.promise import FieldsPromise, compile_fields
@@ -27,7 +28,6 @@ from stream.settings.model import Settings
 
 FACTORS: Final = (Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 POINT: Final = 0.01
-_LEAST, _MOST = 1e-6, 32.0
 _NO_KEY: Final = bytes(32)
 
 
@@ -66,8 +66,17 @@ def _scaled(settings: Settings, factor: Fraction) -> Iterator[Settings]:
         name: field.model_copy(update={"epsilon": field.epsilon * float(factor)})
         for name, field in declared.each.items()
     }
-    if all(_LEAST <= field.epsilon <= min(_MOST, field.cap) for field in each.values()):
+    if all(field.epsilon <= field.cap and _is_drawable(name, field) for name, field in each.items()):
         yield settings.model_copy(update={"fields": declared.model_copy(update={"each": each})})
+
+
+def _is_drawable(name: str, field: FieldSettings) -> bool:
+    """Mechanisms have limits of their own, also for the levels to which a field may be lowered."""
+    try:
+        form_of(name, field)
+    except Invalid:
+        return False
+    return True
 
 
 def _outlook(settings: Settings, factor: Fraction, joint: Joint | None, per_day: int) -> Outlook:
@@ -81,7 +90,14 @@ def _outlook(settings: Settings, factor: Fraction, joint: Joint | None, per_day:
         cap = promise.forms[place].cap
         shown = None if cap is None else nats(cap)
         found.append(
-            FieldOutlook(name, field.epsilon, reports, nats(totals[place]), shown, _people(field, made[place].tolist()))
+            FieldOutlook(
+                name,
+                field.epsilon,
+                reports,
+                nats(totals[place]),
+                shown,
+                _people(promise.forms[place], made[place].tolist()),
+            )
         )
     return Outlook(factor, tuple(found))
 
@@ -98,22 +114,19 @@ def _day(promise: FieldsPromise, per_day: int) -> tuple[np.ndarray[Any, np.dtype
     return made, totals
 
 
-def _people(field: FieldSettings, made: Sequence[int]) -> int | None:
-    """Reports of several levels are weighed by their variances: what they are worth adds up."""
-    size = field.values.size + (field.at_most is not None)
+def _people(form: Form, made: Sequence[int]) -> int | None:
+    """Reports of several levels are weighed by their variances: what they are worth adds up. The noise of kept bits is
+    the same in all reports of a person, so that more of them do not lessen it.
+    """
     worth = 0.0
     for choice, count in enumerate(made):
         if choice in (COARSE, WITHHELD) or not count:
             continue
-        options: dict[str, Any] = {}
-        if "top" in REGISTRY[field.mechanism.name].needs:
-            options["top"] = [field.values.index_of(value) for value in field.mechanism.top or ()]
-        noise = noise_of(
-            local(field.mechanism.name, size, field.epsilon / 2**choice, **options), np.full(size, 1 / size)
-        )
-        worth += count / noise
-    lists = field.at_most or 1
-    return math.ceil(lists**2 / (worth * size * POINT**2)) if worth > 0.0 else None
+        of = inverted(form.reporters[choice].drawn)
+        noise = of.others + (of.own - of.others) / form.reporters[choice].drawn.values
+        worth += 1.0 / (of.kept + (noise - of.kept) / count)
+    lists = form.at_most or 1
+    return math.ceil(lists**2 / (worth * POINT**2)) if worth > 0.0 else None
 
 
 def figures(found: Sequence[Outlook], per_day: int, fields: FieldsSettings) -> dict[str, Any]:

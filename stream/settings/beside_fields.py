@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Final
 
 from stream.settings.collect import Collector
-from stream.settings.fields import MOST_FIELDS, FieldSettings, FieldsSettings
+from stream.settings.fields import MOST_FIELDS, REPORT_ONE, REPORT_ZERO, FieldSettings, FieldsSettings
 from stream.settings.kinds import Sliding, write_duration
 from stream.settings.model import Settings
 from stream.settings.own_names import Wrong, wrong_names
@@ -167,6 +167,10 @@ def _rappor(field: FieldSettings) -> Iterator[Wrong]:
     if not field.lasting:
         fix = "write lasting: true if a user's value never changes; otherwise sue or oue"
         yield ("mechanism",), "rappor for a value that may change", "rappor for a value that lasts", fix
+    zero, one = field.mechanism.report_zero, field.mechanism.report_one
+    if (REPORT_ZERO if zero is None else zero) == (REPORT_ONE if one is None else one):
+        fix = "choose report_zero and report_one apart, or leave both out"
+        yield ("mechanism",), "kept bits that are told alike", "report_zero other than report_one", fix
     if field.at_most is not None or field.beyond != "withhold":
         fix = "write beyond: withhold and no at_most, or choose sue or oue"
         yield ("mechanism",), "rappor beside at_most, lower or coarsen", "rappor for one value, or withheld", fix

@@ -1,6 +1,5 @@
 """The fields of an event that are protected each by itself, by a local mechanism: what is declared of them."""
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -18,6 +17,10 @@ MOST_VALUES: Final = 4096
 """Unary encodings write a bit for each value into every record."""
 MOST_MEMBERS: Final = 64
 LARGEST_CAP: Final = 1e6
+
+REPORT_ZERO: Final = 0.5
+REPORT_ONE: Final = 0.75
+"""How often rappor tells kept bits as 1, where nothing is said."""
 
 LOCAL_NAMES = Literal["grr", "exp", "top_k", "sue", "oue", "rappor", "blh", "olh", "ss", "she", "the"]
 
@@ -91,10 +94,10 @@ class LocalMechanismSettings(Section):
     )
     top: Members | None = Field(default=None, description="with top_k: the values that are reported by themselves")
     report_zero: Share | None = Field(
-        default=None, description="with rappor: how often a kept 0 is told as 1; 0.5 where nothing is said"
+        default=None, description=f"with rappor: how often a kept 0 is told as 1; {REPORT_ZERO} where nothing is said"
     )
     report_one: Share | None = Field(
-        default=None, description="with rappor: how often a kept 1 is told as 1; 0.75 where nothing is said"
+        default=None, description=f"with rappor: how often a kept 1 is told as 1; {REPORT_ONE} where nothing is said"
     )
 
 
@@ -158,13 +161,3 @@ class FieldsSettings(Section):
     def length(self) -> int:
         """Of a window of event time in milliseconds; 0 where caps are for ever."""
         return 0 if self.window is None or isinstance(self.window, Sliding) else self.window
-
-
-def label_of(alphabet: Alphabet, place: int) -> str:
-    """What a joint table calls a value: a text by itself, anything else as JSON writes it."""
-    value = alphabet.value_at(place)
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def labels_of(alphabet: Alphabet) -> tuple[str, ...]:
-    return tuple(label_of(alphabet, place) for place in range(alphabet.size))

@@ -15,7 +15,7 @@ from account_worlds import apart, halves
 from beliefs.correlation.bound import Matrix
 from beliefs.correlation.joint_file import JointModel, parse, serialise
 from beliefs.correlation.table_leaks import TableField, TableLeaks
-from beliefs.correlation.table_radii import ROOM
+from beliefs.correlation.table_radii import ROOM, known_within
 from beliefs.correlation.tables import JointTable
 from beliefs.simplex import Vector
 from stream.audit.amounts import UNBOUNDED, UNITS
@@ -100,6 +100,20 @@ def test_they_are_those_of_the_engine_but_for_some_units(seed: int, scale: float
         assert abs(case.audited(secret) - leak) < MARGIN
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_radii_that_are_just_as_large_as_chances_leave_no_roundings(seed: int) -> None:
+    """Twentieths throughout, and amounts beside which roundings would be large."""
+    source, case = np.random.default_rng([9, seed]), Case(seed, 60.0, zeros=False, most=30)
+    shape = case.weights.shape
+    case.weights = source.integers(0, 8, shape) * 0.05
+    for axis, size in enumerate(shape):
+        for value in range(size):
+            np.moveaxis(case.weights, axis, 0)[value].flat[0] += 0.05
+    case.radii = [source.integers(0, 7, size) * 0.05 for size in shape]
+    leaks = TableLeaks(case.weights, case.fields, case.radii).of(tuple(case.told))
+    assert all(abs(case.audited(secret) - leak) < MARGIN for secret, leak in enumerate(leaks))
+
+
 def test_more_patterns_than_are_looked_at_are_bounded_alike() -> None:
     """Two fields of 40 values with 20 groups: 2 times 10 million patterns of fine and coarse reports."""
     weights = np.random.default_rng(1).dirichlet(np.full(3200, 0.2)).reshape(2, 40, 40) + 1e-9
@@ -131,11 +145,11 @@ def test_radii_are_read_from_the_file_or_follow_from_its_counts() -> None:
         expected = [min(1.0, math.sqrt(needed / (2 * many))) if many else 1.0 for many in people]
         assert [float(radius) for radius in found[name]] == pytest.approx(expected, rel=1e-14)
     for model in (counted, stated):
-        theirs, ours = joint_in(serialise(model)).radii, parse(serialise(model)).known_within
+        theirs, ours = joint_in(serialise(model)).radii, known_within(parse(serialise(model)))
         assert theirs is not None
         assert ours is not None
         for name in ("a", "b"):
             assert [float(radius) for radius in theirs[name]] == pytest.approx(ours[name].tolist(), rel=1e-15)
             assert all(Decimal(mine) >= its for mine, its in zip(ours[name].tolist(), theirs[name], strict=True))
     assert joint_in(serialise(JointModel(table))).radii is None
-    assert parse(serialise(JointModel(table))).known_within is None
+    assert known_within(parse(serialise(JointModel(table)))) is None

@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from account_oracles import Columns, both, extreme_columns, leak_units, power, products, response_columns
-from account_worlds import apart, some_table, some_units
+from account_worlds import apart, require_rising, some_table, some_units
 
 from beliefs.checks import Invalid, InvariantBroken
 from beliefs.correlation.account import BOUNDED, EXACT, SUMMED, AccountField, Totals
@@ -204,18 +204,7 @@ def test_totals_never_fall_when_more_is_told() -> None:
             for axis, (kind, size) in enumerate(zip(kinds, shape, strict=True))
         ]
         totals = Totals(fields, some_table(generator, shape))
-        account = totals.nothing
-        before = totals.of(account)
-        for _ in range(12):
-            place = int(generator.integers(0, len(account)))
-            account = tuple(
-                told + (some_units(generator, 0.5, 3.0, 90.0) if word == place else 0)
-                for word, told in enumerate(account)
-            )
-            after = totals.of(account)
-            assert all(late + 2 >= early for early, late in zip(before, after, strict=True))
-            assert max(after) <= totals.most(account)
-            before = after
+        require_rising(totals, generator, 2)
 
 
 def test_groups_of_many_fields_are_bounded_where_their_products_are_too_many() -> None:

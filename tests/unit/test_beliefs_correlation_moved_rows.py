@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from account_oracles import Columns, Matrix, both, moved_leak_units, response_columns
-from account_worlds import apart, halves, some_radii, some_table, some_units
+from account_worlds import apart, halves, require_rising, some_radii, some_table, some_units
 
 from beliefs.checks import Invalid
 from beliefs.correlation.account import BOUNDED, EXACT, AccountField, Totals
@@ -112,7 +112,7 @@ def test_radii_of_nothing_are_a_table_that_is_exact() -> None:
         exact = TableLeaks(weights, fields).of(told)
         assert TableLeaks(weights, fields, [np.zeros(size) for size in shape]).of(told) == exact
         nearly = TableLeaks(weights, fields, [np.full(size, 1e-12) for size in shape]).of(told)
-        assert all(0 <= late - early < NAT >> 20 for early, late in zip(exact, nearly, strict=True))
+        assert all(0 <= late - early < NAT >> 10 for early, late in zip(exact, nearly, strict=True))
 
 
 def test_totals_rise_with_the_radii_up_to_the_plain_sum() -> None:
@@ -142,18 +142,7 @@ def test_totals_never_fall_when_more_is_told() -> None:
         ]
         radii = [some_radii(generator, size) for size in shape]
         totals = Totals(fields, some_table(generator, shape), None, radii)
-        account = totals.nothing
-        before = totals.of(account)
-        for _ in range(12):
-            place = int(generator.integers(0, len(account)))
-            account = tuple(
-                told + (some_units(generator, 0.5, 3.0, 90.0) if word == place else 0)
-                for word, told in enumerate(account)
-            )
-            after = totals.of(account)
-            assert all(late + 64 >= early for early, late in zip(before, after, strict=True))
-            assert max(after) <= totals.most(account)
-            before = after
+        require_rising(totals, generator, 64)
 
 
 def test_where_patterns_are_too_many_every_output_is_moved_as_far_as_any() -> None:
@@ -186,7 +175,7 @@ def test_a_value_is_never_held_against_itself() -> None:
     one = TableLeaks(weights, [TableField("a", apart(2)), TableField("b", apart(2))], [np.array([0.0, 0.5])] * 2)
     largest = math.log(1.0 / (0.5 + 0.5 / math.e))
     smallest = math.log((0.5 + 0.5 / math.e) * math.e)
-    assert nats(one.of(((0, 0), (NAT, 0)))[0]) == pytest.approx(max(largest, smallest), abs=1e-9)
+    assert nats(one.of(((0, 0), (NAT, 0)))[0]) == pytest.approx(max(largest, smallest), abs=4 * ROOM)
 
 
 def test_what_counts_as_everything_tells_all() -> None:

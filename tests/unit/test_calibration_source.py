@@ -9,7 +9,7 @@ import pytest
 from calibration_help import LABELS, NAMES, joint_file, many_values, people, records_file, table_of
 
 from beliefs.correlation.joint_file import JointModel, parse, serialise
-from beliefs.correlation.table_radii import counted_radii
+from beliefs.correlation.table_radii import counted_radii, known_within
 from beliefs.correlation.tables import JointTable, given
 from stream.calibration.source import Sample, read_sample
 from stream.errors import CannotFit, CannotPlan
@@ -72,7 +72,7 @@ def test_counts_stay_counts_and_tables_say_how_well_they_are_known(tmp_path: Pat
     assert some.model.people("income") == [table_of(rows).weights[:, :, at].sum() for at in range(2)]
     assert some.radii is not None
     assert some.radii[0].tolist() == counted_radii(some.model.people("income"), 3, 0.02, 2).tolist()
-    assert parse(serialise(some.model)).known_within is not None
+    assert known_within(parse(serialise(some.model))) is not None
     more = sample_of(file, "income", "work", added=100.0)
     assert more.model is not None
     assert more.radii is not None

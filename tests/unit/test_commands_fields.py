@@ -152,6 +152,11 @@ def test_plan_says_what_other_levels_would_make_of_the_fields(alone: Path) -> No
         (lambda text: text.replace('"nurse"', '"nurses"'), "labels"),
         (lambda text: text.replace('"job"', '"shoe"'), "shoe"),
         (lambda text: text[:-10], "JSON"),
+        (
+            lambda text: text.replace("[3.0, 6.0, 1.0]", "[0, 0, 0]"),
+            "no weight",
+        ),
+        (lambda text: text.replace("6.0", "1e-70"), "2^-200"),
         (lambda text: text.replace('"sottovoce-joint"', '"sottovoce-model"'), "another kind of file"),
     ],
 )

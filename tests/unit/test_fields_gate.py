@@ -52,6 +52,15 @@ def test_no_total_is_ever_above_its_cap(drawn: Any) -> None:
         assert all(total <= cap for total, cap in zip(turn.totals, gate.caps, strict=True))
 
 
+def test_nothing_is_told_back() -> None:
+    """What was told before kept bits were is not less by what those tell together at most."""
+    field = GateField("one", levels_of(1.0), longitudinal=units_up(0.5), coarse_longitudinal=units_up(0.25))
+    for told in (units_up(4.0), INFINITE):
+        assert field.told(FULL, told, 0) == (told, 0)
+        assert field.told(COARSE, 0, told) == (0, told)
+    assert field.told(FULL, 0, 0) == (units_up(0.5), 0)
+
+
 @settings(max_examples=40, deadline=None)
 @given(WORLDS)
 def test_the_first_option_that_fits_is_taken(drawn: Any) -> None:

@@ -7,9 +7,15 @@ import pytest
 from fields_world import BESIDE, JOB, JOBS, SEX, SEXES, World, events, released, settings_of, table
 from pipeline_help import Record
 
-from beliefs.rounding import UNITS_PER_NAT
+from beliefs.rounding import INFINITE, UNITS_PER_NAT
+from mechanisms.local import rappor
+from mechanisms.local.likelihood import weights_of
+from mechanisms.local.registry import drawn
 from stream import names
+from stream.errors import ConfigurationRefused
+from stream.fields.gate import WITHHELD
 from stream.fields.rows import ACCOUNT, words_of_fields
+from stream.settings import fields as settings_fields
 
 OUE_AGE = "age: {path: $.age, values: {kind: bins, low: 0, high: 100, cells: 10}, mechanism: oue, epsilon: 1}"
 APPS = "apps: {path: $.apps, values: [a, b, c, d], mechanism: olh, epsilon: 1, at_most: 3}"
@@ -127,6 +133,18 @@ def test_a_rappor_reports_the_same_kept_bits_for_ever() -> None:
     assert all(len(bits) == 1 for bits in kept.values())
 
 
+@pytest.mark.parametrize("shares", [(0, 0), (1, 1), (0.5, 0.5)])
+def test_kept_bits_that_are_told_alike_are_refused(shares: tuple[float, float]) -> None:
+    """They would tell nothing; and where the meter asks what they told, a worker would divide by nothing."""
+    told = f"{{name: rappor, report_zero: {shares[0]}, report_one: {shares[1]}}}"
+    field = RAPPOR.replace("mechanism: rappor", f"mechanism: {told}")
+    with pytest.raises(ConfigurationRefused, match="report_zero other than report_one"):
+        settings_of(field)
+    assert (settings_fields.REPORT_ZERO, settings_fields.REPORT_ONE) == (rappor.REPORT_ZERO, rappor.REPORT_ONE)
+    bits = drawn("rappor", 2, 1.0, report_zero=shares[0], report_one=shares[1])
+    assert weights_of(bits, np.array([[0, 1], [1, 1]])).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
 def test_all_reports_of_kept_bits_tell_no_more_than_epsilon() -> None:
     world = World(settings_of(RAPPOR))
     world.carry_out(events(300, users=1))
@@ -158,6 +176,23 @@ def test_rows_survive_their_bytes_and_wrong_ones_are_set_aside() -> None:
     less = BESIDE.replace("nats: 1.5", "nats: 1.4")
     for other in (settings_of(JOB, SEX, before=less), settings_of(SEX, before=less)):
         assert not World(other).codec.from_rows(rows)[2].any()
+
+
+def test_whoever_told_more_than_is_set_aside_is_told_of_no_further() -> None:
+    """Settings with a smaller budget than before: what the other fields may tell would be counted from too little."""
+    field = SEX.replace("cap: 3", "cap: 6")
+    rows = World(settings_of(field, before=BESIDE)).carry_out(events(50, users=2)).changelog.values.all()
+    for nats, known in ((1.5, True), (2.0, True), (0.6, False)):
+        world = World(settings_of(field, before=BESIDE.replace("nats: 1.5", f"nats: {nats}")))
+        heads, _, readable = world.codec.from_rows(rows)
+        assert readable.all()
+        fields = world.promise.fields
+        assert fields is not None
+        for account in heads[:, -words_of_fields(1) + ACCOUNT :].tolist():
+            assert (account != [INFINITE, INFINITE]) == known
+            turn = fields.gate.turn(tuple(account))
+            assert known or turn.choices.tolist() == [WITHHELD]
+            assert known or turn.account == (INFINITE, INFINITE)
 
 
 def accounts(world: World) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
