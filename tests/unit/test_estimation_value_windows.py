@@ -19,8 +19,8 @@ from estimate_windows import CHAINS, ORDERS, model_of_windows
 from window_oracle import Oracle
 
 from beliefs.alphabet import Categories
-from beliefs.contexts import chain_of
-from beliefs.model_file import Model, parse, serialise
+from beliefs.contexts import Context
+from beliefs.model_file import Model, parse, serialise_contexts
 from mechanisms.contract import TOTAL
 from mechanisms.sequence.window import LEAST_CAP, plan_of
 from mechanisms.sequence.window_order import bisected
@@ -60,10 +60,15 @@ class Kind(NamedTuple):
 def kind_of(name: str) -> Kind:
     """By name of a chain; two values that remember the last two of them; or two values by the clock."""
     if name == "memory":
-        rows = {(): [0.5, 0.5], (0,): [0.55, 0.45], (1,): [0.4, 0.6], (0, 1): [0.5, 0.5], (1, 1): [0.35, 0.65]}
+        rows: dict[Context, list[float]] = {
+            (): [0.5, 0.5],
+            (0,): [0.55, 0.45],
+            (1,): [0.4, 0.6],
+            (0, 1): [0.5, 0.5],
+            (1, 1): [0.35, 0.65],
+        }
         laws = {context: law_of(law) for context, law in rows.items()}
-        chain = chain_of(np.array([0.5, 0.5]), laws)
-        model = parse(serialise(Categories(["v0", "v1"]), chain, {}))
+        model = parse(serialise_contexts(Categories(["v0", "v1"]), 2, np.array([0.5, 0.5]), laws, {}))
         return Kind(model, {}, [0] * LENGTH, [1] * LENGTH)
     if name == "clock":
         times, steps = [0, 120_000, 180_000], [1, 2, 1]
