@@ -1,6 +1,6 @@
 """`sottovoce estimate CONFIG`: unbiased statistics back from what was released.
 
-Exit status 0 when all was read, 2 when nothing could be.
+Exit status 0 when all was told, 1 when nothing could be told of some field or pair, 2 when nothing could be read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from stream.estimation.task import task_of
 from stream.estimation.told import finished
 from stream.exposition import Page
 from stream.named_models import pipeline_models
-from stream.names import EXIT_DONE
+from stream.names import EXIT_DONE, EXIT_FAILED
 from stream.settings.followed import refuse_aggregates
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
@@ -91,8 +91,8 @@ def estimate_command(
             raise CannotEstimate(what, where, "it is not there, or not readable", fix)
         if options.to is not None and not options.to.startswith(TOPIC):
             require_free(Path(options.to), replace=options.replace)
-        asyncio.run(_run(settings, gathering, options))
-        return EXIT_DONE
+        unanswered = asyncio.run(_run(settings, gathering, options))
+        return EXIT_FAILED if unanswered else EXIT_DONE
 
 
 def pair_in(text: str) -> tuple[str, str]:
@@ -102,11 +102,12 @@ def pair_in(text: str) -> tuple[str, str]:
     return one, other
 
 
-async def _run(settings: Settings, gathering: Gathering, options: Options) -> None:
+async def _run(settings: Settings, gathering: Gathering, options: Options) -> bool:
+    """Answers whether nothing could be told of some field."""
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
     async with AsyncExitStack() as stack:
         shown = stack.enter_context(Shown(sys.stderr, "estimate"))
-        sink = await _sink(settings, options, console)
+        sink = Watched(await _sink(settings, options, console))
         stack.push_async_callback(sink.close)
         if options.releases is not None:
             take_all(gathering, records_of_file(options.releases, gathering, shown))
@@ -126,6 +127,10 @@ async def _run(settings: Settings, gathering: Gathering, options: Options) -> No
             await sink.take(result)
         if not options.as_json:
             tell_passed_over(gathering.reader.counts, Console(file=sys.stderr, width=120))
+        if options.to is not None or options.serve is not None:
+            for line in sink.not_told:
+                hint(f"estimate: not told: {line}")
+        return sink.unanswered
 
 
 def _until_interrupted() -> asyncio.Event:
@@ -160,6 +165,24 @@ async def _sink(settings: Settings, options: Options, console: Console) -> Sink:
     publisher = Publisher(connection, name)
     await publisher.start()
     return TopicSink(publisher)
+
+
+@dataclass
+class Watched:
+    """A sink, and what could not be told of what went into it, each thing once."""
+
+    sink: Sink
+    unanswered: bool = False
+    not_told: dict[str, None] = field(default_factory=dict)
+
+    async def take(self, result: WindowResult) -> None:
+        for one in result.fields:
+            self.unanswered |= one.is_unanswered
+            self.not_told |= {f"{one.name}: {why}": None for why in (*one.notes, one.why_nothing) if why}
+        await self.sink.take(result)
+
+    async def close(self) -> None:
+        await self.sink.close()
 
 
 @dataclass

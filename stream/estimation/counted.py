@@ -103,6 +103,7 @@ class PairCount:
     def __init__(self, first: Form, second: Form) -> None:
         self.forms = first, second
         self.why_nothing = why_nothing(first) or why_nothing(second)
+        self.coarse = 0
         self._tallies: dict[tuple[int, int], PairTally] = {}
         self._owners: dict[tuple[int, int], Counter[bytes]] = {}
 
@@ -116,10 +117,21 @@ class PairCount:
             self._owners.setdefault(choices, Counter()).update(keys)
 
     @property
+    def why_no_pairs(self) -> str:
+        """Where there are none."""
+        return why_no_pairs(self.coarse, "reports of both fields")
+
+    @property
     def tallies(self) -> list[PairTally]:
         for choices, tally in self._tallies.items():
             tally.again = again_in(self._owners.get(choices), tally.reports)
         return [tally for _, tally in sorted(self._tallies.items())]
+
+
+def why_no_pairs(coarse: int, both: str) -> str:
+    if coarse:
+        return f"all {coarse:,} pairs have a report of a group; read other times, or leave room under the caps"
+    return f"no record has {both}; read other times, or see what the budgets and caps leave"
 
 
 def why_nothing(form: Form) -> str:

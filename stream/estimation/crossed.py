@@ -19,8 +19,8 @@ from mechanisms.local.inverted import features_of, inverted, part_of
 from mechanisms.local.pooled import shares_of
 from stream.audit.amounts import Floats, Integers
 from stream.estimation.asked import Asked
-from stream.estimation.counted import again_in, why_nothing
-from stream.estimation.local_tables import PROJECTED, has_empty, reach_of, values_of
+from stream.estimation.counted import again_in, why_no_pairs, why_nothing
+from stream.estimation.local_tables import PROJECTED, has_empty, notes_on_groups, reach_of, values_of
 from stream.estimation.reading import Told
 from stream.estimation.results import FieldResult, table_of, text_of
 from stream.fields.forms import Form, Reporter
@@ -73,7 +73,7 @@ class CrossCount:
     def __post_init__(self) -> None:
         self.why_nothing = why_nothing(self.form)
         self.known: Integers = np.zeros(self.symbols, dtype=np.int64)
-        self.coarse = self.large = 0
+        self.coarse = 0
         self._levels: dict[int, _Level] = {}
 
     @property
@@ -97,7 +97,8 @@ class CrossCount:
 
     def result(self, name: str, alphabet: Alphabet, is_small: bool, asked: Asked) -> FieldResult:
         if is_small or self.why_nothing or not self.pairs:
-            nothing = "" if is_small else self.why_nothing or self._why_no_pairs()
+            why = self.why_nothing or why_no_pairs(self.coarse, "a release that can be followed, and a report")
+            nothing = "" if is_small else why
             return FieldResult(name, too_few=is_small, why_nothing=nothing)
         whole, slots = self.known == self.pairs, self.form.at_most or 1
         found, noise = self._found(asked, slots)
@@ -131,11 +132,6 @@ class CrossCount:
     def _turn(self, table: Floats) -> Floats:
         return np.ascontiguousarray(table.T) if self.turned else table
 
-    def _why_no_pairs(self) -> str:
-        if self.coarse:
-            return f"all {self.coarse:,} reports beside releases are of groups; lower their epsilon, or raise their cap"
-        return "no record has both a release that can be followed and a report; read other times, or see the budgets"
-
     def _notes(self, values: Sequence[Any], whole: Any) -> list[str]:
         notes = []
         if not whole.all():
@@ -144,6 +140,4 @@ class CrossCount:
                 f"no pairs with {absent}{'' if (~whole).sum() <= 8 else ' and others'}: some releases come out alike "
                 "after several of these values, so no share of all is without bias; see where_told of the field itself"
             )
-        if self.coarse:
-            notes.append(f"{self.coarse:,} reports of groups have no place in a table of values")
-        return notes
+        return notes + notes_on_groups(self.coarse)

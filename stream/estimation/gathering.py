@@ -100,11 +100,11 @@ def _take_pairs(
         return
     for one, (at, reports) in first.reports.items():
         for other, (beside, others) in second.reports.items():
-            if COARSE in (one, other):
-                continue
             both, mine, theirs = np.intersect1d(at, beside, assume_unique=True, return_indices=True)
             ours = chosen[both]
-            if ours.any():
+            if COARSE in (one, other):
+                pair.coarse += int(ours.sum())
+            elif ours.any():
                 parts = part_of(reports, mine[ours]), part_of(others, theirs[ours])
                 pair.add((one, other), parts, [keys[place] for place in both[ours].tolist()])
 

@@ -112,7 +112,9 @@ def joint_result(pair: PairCount, is_small: bool, asked: Asked) -> FieldResult:
     """The joint table of two fields; `is_small` says that one of them is about too few users."""
     name = ",".join(form.name for form in pair.forms)
     if is_small or not pair.tallies:
-        return FieldResult(name, too_few=is_small or not pair.why_nothing, why_nothing=pair.why_nothing)
+        return FieldResult(
+            name, too_few=is_small, why_nothing="" if is_small else pair.why_nothing or pair.why_no_pairs
+        )
     first, second = pair.forms
     found = joint_of(pair.tallies, asked.pooling, (first.at_most or 1, second.at_most or 1))
     rows, columns = (values_of(form)[: -1 if has_empty(form) else None] for form in pair.forms)
@@ -126,4 +128,9 @@ def joint_result(pair: PairCount, is_small: bool, asked: Asked) -> FieldResult:
         "other": [value for _ in rows for value in columns],
     }
     table = table_of(values, frequencies, variances, reach_of(asked.confidence), found.reports, more)
-    return FieldResult(name, found.reports, {}, {"joint": table})
+    return FieldResult(name, found.reports, {}, {"joint": table}, notes=notes_on_groups(pair.coarse))
+
+
+def notes_on_groups(coarse: int) -> list[str]:
+    """Reports that say a group and no value."""
+    return [f"{coarse:,} reports of groups have no place in a table of values"] if coarse else []

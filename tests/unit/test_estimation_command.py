@@ -211,3 +211,15 @@ def test_the_page_is_served_on_loopback(records: list[Kept]) -> None:
         page.show(exposition(next(finished(gathered(records))), {}))
         with urllib.request.urlopen(f"http://127.0.0.1:{page.port}/metrics", timeout=5) as answer:
             assert b"sottovoce_estimate_frequency" in answer.read()
+
+
+def test_where_nothing_can_be_told_of_a_pair_the_exit_status_says_so(house: Path) -> None:
+    lines = [json.loads(line) for line in (house / "r.jsonl").read_text().splitlines()]
+    for number, line in enumerate(lines):
+        del line["value"]["work" if number % 2 else "about"]
+    (house / "r.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    joint = ("--joint", "work,age")
+    assert "no record has reports of both fields" in " ".join(ask(house, *joint, status=1).stdout.split())
+    said = ask(house, *joint, "--to", house / "o.jsonl", status=1).stderr
+    assert "not told: work,age: no record has" in " ".join(said.split())
+    ask(house)

@@ -148,7 +148,7 @@ def test_intervals_of_pairs_cover() -> None:
 def test_what_a_table_cannot_hold_is_said() -> None:
     form = form_with("{path: $.x, values: [a, b, c], mechanism: grr, epsilon: 1.2}")
     nothing = CrossCount(form, 2, False).result("x,y", Categories(["p", "q"]), False, asked_with())
-    assert "no record has both" in nothing.why_nothing and nothing.is_unanswered
+    assert "no record has a release" in nothing.why_nothing and nothing.is_unanswered
     count = CrossCount(form, 2, False)
     told = Told({0: (np.arange(2), np.array([0, 1]))}, NOTHING, NOTHING)
     count.add(told, np.arange(2), np.eye(2), np.array([[1, 0], [1, 1]]), [b"u", b"v"])
@@ -171,7 +171,7 @@ def test_reports_of_groups_have_no_place_in_the_table() -> None:
     coarse = Told({COARSE: (np.array([1]), np.array([0]))}, NOTHING, NOTHING)
     count.add(coarse, np.arange(3), np.zeros((3, 2)), known, [b"u"] * 3)
     nothing = count.result("x,y", Categories(["p", "q"]), False, asked_with())
-    assert "reports beside releases are of groups" in nothing.why_nothing
+    assert "all 1 pairs have a report of a group" in nothing.why_nothing
     both = Told({0: (np.array([0, 2]), np.array([0, 1])), **coarse.reports}, NOTHING, NOTHING)
     count.add(both, np.arange(3), np.zeros((3, 2)), known, [b"u"] * 3)
     found = count.result("x,y", Categories(["p", "q"]), False, asked_with())

@@ -102,6 +102,7 @@ def test_what_is_no_release_is_counted_and_passed_over(task: Task) -> None:
         "no_release": 7,
         "other_policy": 1,
         "other_model": 1,
+        "other_epoch": 0,
         "no_time": 2,
         "late": 0,
         "again": 0,

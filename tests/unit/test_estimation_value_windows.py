@@ -14,9 +14,13 @@ import numpy as np
 import pytest
 from attack_windows import column_of
 from audit_world import settings_of
+from context_models import law_of
 from estimate_windows import CHAINS, ORDERS, model_of_windows
 from window_oracle import Oracle
 
+from beliefs.alphabet import Categories
+from beliefs.contexts import Context
+from beliefs.model_file import Model, parse, serialise_contexts
 from mechanisms.contract import TOTAL
 from mechanisms.sequence.window import LEAST_CAP, plan_of
 from mechanisms.sequence.window_order import bisected
@@ -44,30 +48,60 @@ class Case(NamedTuple):
     heard: list[Listened]
 
 
-def public_with(name: str, order: str, epsilon: float) -> Public:
-    settings = settings_of(windows=ORDERS[order], epsilon=epsilon, nats="unlimited")
-    return public_of(settings, model_of_windows(name))
+class Kind(NamedTuple):
+    """What a window is of: its model, the settings beside, when its values come, and the steps before each."""
+
+    model: Model
+    settings: dict[str, Any]
+    times: list[int]
+    steps: list[int]
 
 
-def rows_with(drawn: Sequence[int], order: str) -> Rows:
+def kind_of(name: str) -> Kind:
+    """By name of a chain; two values that remember the last two of them; or two values by the clock."""
+    if name == "memory":
+        rows: dict[Context, list[float]] = {
+            (): [0.5, 0.5],
+            (0,): [0.55, 0.45],
+            (1,): [0.4, 0.6],
+            (0, 1): [0.5, 0.5],
+            (1, 1): [0.35, 0.65],
+        }
+        laws = {context: law_of(law) for context, law in rows.items()}
+        model = parse(serialise_contexts(Categories(["v0", "v1"]), 2, np.array([0.5, 0.5]), laws, {}))
+        return Kind(model, {}, [0] * LENGTH, [1] * LENGTH)
+    if name == "clock":
+        times, steps = [0, 120_000, 180_000], [1, 2, 1]
+        return Kind(model_of_windows("two"), {"step": "1m", "most": 5}, times, steps)
+    return Kind(model_of_windows(name), {}, [0] * LENGTH, [1] * LENGTH)
+
+
+def public_with(kind: Kind, order: str, epsilon: float) -> Public:
+    settings = settings_of(windows=ORDERS[order], epsilon=epsilon, nats="unlimited", **kind.settings)
+    return public_of(settings, kind.model)
+
+
+def rows_with(drawn: Sequence[int], order: str, times: Sequence[int]) -> Rows:
     """A user's first window; what is shown does not matter for what is heard."""
     length = -1 if order == "natural" else len(drawn)
-    events = np.array([[0, at + 1, 0, max(y, 0), 0, at + 1, length, y] for at, y in enumerate(drawn)], dtype=np.int64)
+    events = np.array(
+        [[0, at + 1, times[at], max(y, 0), 0, at + 1, length, y] for at, y in enumerate(drawn)], dtype=np.int64
+    )
     return Rows(events, np.arange(len(drawn)), np.zeros(len(drawn), f"V{ID_BYTES}"))
 
 
-def heard_of(public: Public, drawn: Sequence[int], order: str) -> Listened:
+def heard_of(public: Public, drawn: Sequence[int], order: str, times: Sequence[int]) -> Listened:
     listener = listener_to(public, NUMBERS[public.symbols])
     listener.make_room(1)
-    found = listener.take(rows_with(drawn, order), np.zeros(len(drawn), dtype=np.int64))
+    found = listener.take(rows_with(drawn, order, times), np.zeros(len(drawn), dtype=np.int64))
     assert (found.heard.kind == TOLD).all()
     return found
 
 
-def outputs_of(name: str, order: str, epsilon: float) -> Iterator[tuple[list[int], Floats]]:
+def outputs_of(kind: Kind, order: str, epsilon: float) -> Iterator[tuple[list[int], Floats]]:
     """All that can be drawn, and how likely each sequence of values makes it."""
-    start, _ = CHAINS[name]
-    chain, paths = model_of_windows(name).chain, list(itertools.product(range(len(start)), repeat=LENGTH))
+    chain = kind.model.chain
+    start, paths = chain.start.tolist(), list(itertools.product(range(chain.symbols), repeat=LENGTH))
     if order == "dual":
         for path in paths:
             with suppress(KeyError):  # of a sequence that is never given
@@ -76,8 +110,8 @@ def outputs_of(name: str, order: str, epsilon: float) -> Iterator[tuple[list[int
         return
     natural = order == "natural"
     positions = list(range(LENGTH)) if natural else list(bisected(LENGTH))
-    plan = plan_of(epsilon, 64 if natural else LENGTH, chain.size)
-    oracle, share = Oracle(chain, start, [1] * LENGTH), plan.covered / TOTAL
+    plan = plan_of(epsilon, 64 if natural else LENGTH, chain.size, kind.settings.get("most", 1))
+    oracle, share = Oracle(chain, start, kind.steps), plan.covered / TOTAL
     for string in oracle.strings(positions, Fraction(plan.cap), LEAST_CAP):
         drawn, cap = [-1] * LENGTH, plan.cap
         for place, each in enumerate(string):
@@ -86,17 +120,18 @@ def outputs_of(name: str, order: str, epsilon: float) -> Iterator[tuple[list[int
             cap *= float(sum(b * k for b, k in zip(belief, each.chances, strict=True)) / max(each.chances))
         if len(string) < LENGTH and cap >= LEAST_CAP:
             continue
-        own = np.array([float(oracle.chance_of(string, path)) for path in paths])
+        own = np.array([np.prod([float(each.chances[path[each.position]]) for each in string]) for path in paths])
         whole = float(sum(chance * oracle.chance_of(string, path) for chance, path in oracle.paths))
         yield drawn, share * whole + (1.0 - share) * own
 
 
 def case_of(name: str, order: str, epsilon: float) -> Case:
-    public, found = public_with(name, order, epsilon), list(outputs_of(name, order, epsilon))
-    paths = list(itertools.product(range(len(CHAINS[name][0])), repeat=LENGTH))
+    kind = kind_of(name)
+    public, found = public_with(kind, order, epsilon), list(outputs_of(kind, order, epsilon))
+    paths = list(itertools.product(range(public.symbols), repeat=LENGTH))
     chances = np.array([chances for _, chances in found]).T
     assert chances.sum(axis=1) == pytest.approx(1.0, abs=1e-9)
-    return Case(paths, chances, [heard_of(public, drawn, order) for drawn, _ in found])
+    return Case(paths, chances, [heard_of(public, drawn, order, kind.times) for drawn, _ in found])
 
 
 def sums_of(found: Listened) -> SequenceSums:
@@ -110,7 +145,9 @@ def indicators(path: Path, symbols: int) -> Floats:
     return np.eye(symbols)[list(path)]
 
 
-@pytest.mark.parametrize(("name", "epsilon"), [("two", 2.5), ("two", 6.0), ("three", 4.0)])
+@pytest.mark.parametrize(
+    ("name", "epsilon"), [("two", 2.5), ("two", 6.0), ("three", 4.0), ("memory", 2.5), ("clock", 2.5)]
+)
 @pytest.mark.parametrize("order", ["bisect", "natural"])
 def test_sums_over_windows_have_no_bias_and_their_noise_is_what_is_said(name: str, order: str, epsilon: float) -> None:
     case = case_of(name, order, epsilon)
