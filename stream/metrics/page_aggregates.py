@@ -13,7 +13,7 @@ from stream.metrics.aggregates import (
     AGGREGATE_WINDOWS,
     AggregateCounts,
 )
-from stream.metrics.rows import Row, card, duration, moment, nat, rounded_up, table, words
+from stream.metrics.rows import Row, card, duration, moment, nat, table, words
 
 _WITHHELD = {
     names.WITHHELD_BUDGET: "they would have passed the target",
@@ -68,7 +68,7 @@ def _noise(counts: AggregateCounts) -> str:
         '<tr><th scope="col">aggregate</th><th scope="col">part</th><th scope="col" class="n">scale of noise</th></tr>'
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{part}</td><td class="n">{rounded_up(scale)}</td></tr>'
+        f'<tr><th scope="row">{escape(name)}</th><td>{part}</td><td class="n">{scale:,.6g}</td></tr>'
         for (name, part), scale in counts.scales().items()
     )
     return f"<table class=named>{head}{rows}</table>"
