@@ -16,9 +16,9 @@ A record of a user, under the pseudonym:
         24        the contributions under ChaCha20-Poly1305, bound to this head and to the pseudonym
 
 An offset belongs to one record, hence to one user; and what is sealed with it is what the user had contributed when
-that record had been carried out, to windows that were open then: a function of the records up to it and of the clock
-marks between them, which are committed before anything is closed by them. So no nonce is ever used for two texts,
-wherever blocks are cut and however often they are repeated. A user all of whose windows are closed is over: the record
+that record had been carried out, to windows that were not yet written: a function of the records up to it and of the
+clock marks between them, which are committed before anything is closed by them. So no nonce is ever used for two texts,
+wherever blocks are cut and however often they are repeated. A user all of whose windows are written is over: the record
 is deleted, not sealed again.
 """
 
