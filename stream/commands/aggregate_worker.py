@@ -109,6 +109,7 @@ class Stages:
                 held_bytes=partial_bytes_max(promise.cells),
                 mark_bytes=mark_bytes_max(raw.partitions, promise.horizon),
                 released_bytes=record_bytes_max(promise),
+                single=frozenset({topics.released}),
                 elsewhere=frozenset({topics.dead_letters}),
                 limits=LaneLimits(first_block_records=1),
             )

@@ -75,7 +75,7 @@ async def _prepare(plan: Plan, client: Any, admin: Any) -> tuple[TopicFacts, int
         )
     for name, found in facts.items():
         if name not in plan.elsewhere:
-            _check_count(found, 1 if name in plan.single else raw.partitions, raw)
+            _check_count(found, raw, alone=name in plan.single)
         if name in written:
             _check_settings(name, await _settings(admin, name), written[name], compacted=name == plan.topics.changelog)
     for name, size in written.items():
@@ -86,20 +86,21 @@ async def _prepare(plan: Plan, client: Any, admin: Any) -> tuple[TopicFacts, int
     return raw, min(BATCH_BYTES_MAX, *limits)
 
 
-def _check_count(found: TopicFacts, wanted: int, raw: TopicFacts) -> None:
+def _check_count(found: TopicFacts, raw: TopicFacts, *, alone: bool) -> None:
+    wanted = 1 if alone else raw.partitions
     if found.partitions == wanted:
         return
-    if wanted == raw.partitions:
-        what = f"Topic {found.name} has {found.partitions} partitions, the raw topic {raw.name} has {wanted}."
-        why = "everything that comes from a partition goes to the partition of the same number"
-    else:
+    what = f"Topic {found.name} has {found.partitions} partitions, the raw topic {raw.name} has {wanted}."
+    why = "everything that comes from a partition goes to the partition of the same number"
+    if alone:
         what = f"Topic {found.name} has {found.partitions} partitions, and it must have one."
-        why = "what comes from all partitions is put in one order there"
+        why = "windows of all partitions stand in one order there"
     raise StateRefused(
         what,
         where=f"topic {found.name}",
         why=why,
-        fix=f"make {found.name} anew with {wanted} partitions, or name another topic in the settings",
+        fix=f"make {found.name} anew with {wanted} partition{'' if wanted == 1 else 's'}, or name another topic in the "
+        "settings",
     )
 
 

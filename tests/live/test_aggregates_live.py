@@ -11,11 +11,11 @@ from random import Random
 
 import live_kafka
 import pytest
-from aggregate_house import AggregateHouse, aggregate_house
 from aggregate_lives import Sent
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 from broker import Broker
 from fault_workers import command
+from live_aggregates import AggregateHouse, housed
 from live_worker import fetch
 from live_writing import Raw, create_raw, producing, write_with
 
@@ -60,7 +60,7 @@ async def write_for(house: AggregateHouse, seconds: float, start: int) -> int:
 
 async def test_every_window_once_under_kills_with_two_workers(broker: Broker, tmp_path: Path) -> None:
     start = now_ms() // 1000 * 1000 - 5_000
-    async with aggregate_house(broker.bootstrap, tmp_path, moment(start)) as house:
+    async with housed(broker.bootstrap, tmp_path, moment(start)) as house:
         first = await house.start("w1")
         writing = asyncio.create_task(write_for(house, 45, start))
         await asyncio.sleep(3)
@@ -87,7 +87,7 @@ async def test_a_calm_worker_counts_everything_and_withholds_what_the_target_doe
 ) -> None:
     """Two nats a window, five in any four in a row: two of any four windows, whatever is in them."""
     start = now_ms() // 1000 * 1000 - 5_000
-    async with aggregate_house(broker.bootstrap, tmp_path, moment(start), "{nats: 5, windows: 4}") as house:
+    async with housed(broker.bootstrap, tmp_path, moment(start), "{nats: 5, windows: 4}") as house:
         worker = await house.start("w1")
         last = await write_for(house, 5, start)
         await house.released_past(last)
@@ -111,7 +111,7 @@ async def test_a_calm_worker_counts_everything_and_withholds_what_the_target_doe
 
 async def test_topics_that_were_made_again_are_refused(broker: Broker, tmp_path: Path) -> None:
     start = now_ms() // 1000 * 1000 - 5_000
-    async with aggregate_house(broker.bootstrap, tmp_path, moment(start)) as house:
+    async with housed(broker.bootstrap, tmp_path, moment(start)) as house:
         worker = await house.start("w1")
         await house.released_past(start + 2_000)
         assert (await worker.terminate())[0] == 0
@@ -130,7 +130,7 @@ async def test_topics_that_were_made_again_are_refused(broker: Broker, tmp_path:
 
 async def test_another_number_of_partitions_is_refused(broker: Broker, tmp_path: Path) -> None:
     start = now_ms() // 1000 * 1000 - 5_000
-    async with aggregate_house(broker.bootstrap, tmp_path, moment(start)) as house:
+    async with housed(broker.bootstrap, tmp_path, moment(start)) as house:
         worker = await house.start("w1")
         await house.released_past(start + 2_000)
         assert (await worker.terminate())[0] == 0

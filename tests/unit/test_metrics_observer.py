@@ -15,6 +15,7 @@ from stream.errors import Fenced, PublishFailed
 from stream.metrics import Meter
 from stream.metrics.observer import MeterObserver
 from stream.metrics.progress import Progress
+from stream.metrics.total_observer import TotalObserver
 from stream.protocol.columns import RecordBlock
 from stream.protocol.effects import BlockReport, Effects
 from stream.protocol.inputs import InputBlock
@@ -161,3 +162,34 @@ def test_an_empty_changelog_is_recovered_whole() -> None:
     assert progress.partitions[0].recovered_ratio == 1.0
     progress.recovering(0, 7, 5)
     assert progress.partitions[0].recovered_ratio == 1.0
+
+
+def test_a_worker_of_two_stages_is_ready_when_both_are() -> None:
+    meter, observer, _ = observed()
+    second = TotalObserver(meter)
+    observer.assigned([])
+    assert meter.progress.not_ready() == ["adding up the partitions: the worker has not joined its consumer group"]
+    second.assigned([0])
+    second.recovering(Recovery(0, 1, 2, 0, 0))
+    assert meter.progress.not_ready() == ["adding up the partitions: partition 0 is being recovered, 50% done"]
+    second.ready(Recovery(0, 2, 2, 0, 0), 0.1)
+    assert meter.progress.not_ready() == []
+    second.assigned([])
+    second.revoked([0])
+    assert meter.progress.not_ready() == []
+
+
+def test_a_second_stage_that_stands_still_is_told() -> None:
+    now = [0.0]
+    progress = Progress(lambda: now[0])
+    progress.then = Progress(lambda: now[0])
+    for each in (progress, progress.then):
+        each.assigned(0)
+        each.recovered(0)
+    progress.then.lag(0, 7)
+    now[0] = 90.0
+    assert [(stall.where, stall.lag_records, stall.seconds) for stall in progress.stalls()] == [
+        ("adding up the partitions", 7, 90.0)
+    ]
+    progress.lag(0, 1)
+    assert [stall.where for stall in progress.stalls()] == ["partition 0", "adding up the partitions"]

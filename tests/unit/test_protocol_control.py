@@ -99,3 +99,19 @@ def test_a_progress_mark_is_read_as_it_was_written() -> None:
 def test_any_other_progress_mark_is_refused(raw: bytes) -> None:
     with pytest.raises(StateRefused, match="cannot be read"):
         decode_progress(raw, "here")
+
+
+@pytest.mark.parametrize("name", ["model", "topic_id", "partitions"])
+def test_a_pipeline_of_aggregates_is_told_of_windows_and_not_of_beliefs(name: str) -> None:
+    theirs = replace(OURS, model="aggregates@0a1b2c3d")
+    assert theirs.is_of_aggregates
+    assert not OURS.is_of_aggregates
+    (found,) = differences(theirs, replace(CHANGES[name], model="aggregates@ffff" if name == "model" else theirs.model))
+    error = refuse(found, "here", aggregates=True)
+    assert "window" in error.why
+    assert (error.why, error.fix) != (refuse(found, "here").why, refuse(found, "here").fix)
+
+
+def test_a_key_may_change_without_other_words() -> None:
+    (found,) = differences(OURS, CHANGES["key_epoch"])
+    assert refuse(found, "here", aggregates=True).why == refuse(found, "here").why

@@ -8,7 +8,18 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
-from protocol_fakes import OURS, FakeChangelog, FakeProducer, FakeSource, Stage, block, row_of, steps_of, until
+from protocol_fakes import (
+    OURS,
+    CountPipeline,
+    FakeChangelog,
+    FakeProducer,
+    FakeSource,
+    Stage,
+    block,
+    row_of,
+    steps_of,
+    until,
+)
 
 from stream.errors import Fenced, PublishFailed, StateRefused
 from stream.protocol.control import CONTROL_KEY, PROGRESS_KEY, Control, encode_control, encode_progress
@@ -115,6 +126,19 @@ async def test_beliefs_of_somebody_else_are_refused(theirs: Control) -> None:
             pass
     assert "send released" not in stage.producers[0].names
     assert stage.producers[0].names[-1] == "stop"
+
+
+async def test_what_never_may_change_is_refused_before_anything_sealed_is_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(CountPipeline, "adopt", lambda self, store: asked.append(store) or 0)
+    for theirs, opens in ((replace(OURS, topic_id="made-again"), 0), (replace(OURS, policy="0:old"), 1)):
+        stage = Stage(changelog=kept(c=encode_control(theirs)), source=FakeSource(group=20, waiting=True))
+        with pytest.raises(StateRefused, match="The stored beliefs have"):
+            async with opened(stage):
+                pass
+        assert len(asked) == opens
 
 
 @pytest.mark.parametrize("theirs", [replace(OURS, policy="0:old"), replace(OURS, key_epoch=0, key_fingerprint="old")])

@@ -1,0 +1,85 @@
+"""The two jobs of a worker of aggregates: which topics they read and write, and whose state is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+from aggregate_world import aggregate_text, opened_aggregates
+
+from stream.commands.aggregate_worker import Stages, aggregate_task
+from stream.engine.connection import Connection
+from stream.engine.topic_ids import TopicFacts
+from stream.metrics.meter import Meter
+from stream.protocol.control import differences, may_change
+
+RAW = TopicFacts("walkers.raw", UUID(int=7), 3, led=True)
+PARTIALS = TopicFacts("walkers-partials", UUID(int=8), 1, led=True)
+
+
+def stages_of(folder: Path, text: str | None = None) -> Stages:
+    return Stages(opened_aggregates(folder, text), Connection(("127.0.0.1:9092",)))
+
+
+def meter_of(folder: Path) -> Meter:
+    return aggregate_task(folder / "c.yaml", {}).meter
+
+
+def test_the_second_stage_reads_what_the_first_writes(tmp_path: Path) -> None:
+    stages = stages_of(tmp_path)
+    first, second = stages.gather(meter_of(tmp_path)).plan, stages.total(meter_of(tmp_path))(RAW).plan
+    assert (first.pipeline, second.pipeline) == ("walkers", "walkers-total")
+    assert first.topics.raw == "walkers.raw"
+    assert first.topics.released == second.topics.raw == "walkers-partials"
+    assert second.topics.released == "walkers.out"
+    assert first.topics.dead_letters == second.topics.dead_letters == "w.dead"
+    assert (first.topics.changelog, second.topics.changelog) == (
+        "walkers-beliefs-changelog",
+        "walkers-total-beliefs-changelog",
+    )
+    assert (first.single, first.elsewhere) == ({"walkers-partials"}, set())
+    assert (second.single, second.elsewhere) == ({"walkers.out"}, {"w.dead"})
+    assert first.released_bytes is not None
+    assert first.released_bytes <= second.record_bytes == second.held_bytes
+
+
+def test_each_stage_says_whose_state_it_is(tmp_path: Path) -> None:
+    stages = stages_of(tmp_path)
+    first = stages.gather(meter_of(tmp_path)).control(RAW)
+    second = stages.total(meter_of(tmp_path))(RAW).control(PARTIALS)
+    assert first.is_of_aggregates
+    assert second.is_of_aggregates
+    assert (first.partitions, second.partitions) == (3, 3)
+    assert {difference.field for difference in differences(first, second)} == {"pipeline", "topic_id"}
+    again = stages.total(meter_of(tmp_path))(RAW).control(replace(PARTIALS, id=UUID(int=9)))
+    assert [difference.field for difference in differences(second, again)] == ["topic_id"]
+    other = stages.total(meter_of(tmp_path))(replace(RAW, partitions=4)).control(PARTIALS)
+    assert [difference.field for difference in differences(second, other)] == ["partitions"]
+
+
+def test_no_setting_of_aggregates_may_change(tmp_path: Path) -> None:
+    before = stages_of(tmp_path).gather(meter_of(tmp_path)).control(RAW)
+    text = aggregate_text().replace("nats: 2.0", "nats: 3.0")
+    after = stages_of(tmp_path, text).gather(meter_of(tmp_path)).control(RAW)
+    found = differences(before, after)
+    assert {difference.field for difference in found} == {"policy", "model"}
+    assert not may_change(found)
+
+
+def test_everything_is_compiled_before_the_group_is_joined(tmp_path: Path) -> None:
+    opened_aggregates(tmp_path)
+    task = aggregate_task(tmp_path / "c.yaml", {})
+    task.warm_up()
+    assert task.then is not None
+    assert task.job.pipelines(RAW)(2).deadlines is not None
+    second = task.then(RAW)
+    assert second.pipelines(PARTIALS)(0).deadlines is None
+    assert task.meter.progress.then is not None
+
+
+def test_the_disk_stores_of_the_stages_are_apart(tmp_path: Path) -> None:
+    text = aggregate_text() + f"store: {{kind: disk, folder: {tmp_path}}}\n"
+    stages = stages_of(tmp_path, text)
+    first, second = stages.gather(meter_of(tmp_path)).plan, stages.total(meter_of(tmp_path))(RAW).plan
+    assert {first.store_folder, second.store_folder} == {tmp_path / "walkers", tmp_path / "walkers-total"}
