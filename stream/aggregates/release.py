@@ -50,7 +50,7 @@ class Releases:
         }
 
     def record(self, number: int, sums: Integers, decision: Decision, epoch: int) -> Outgoing:
-        """`sums` are the cells of the window over all partitions, `epoch` the latest that one of them was sealed with."""
+        """`sums` are the cells over all partitions, `epoch` the latest that one of them was sealed with."""
         promise = self._promise
         start = promise.start + number * promise.length
         outcome = names.RELEASED if decision.reason is None else names.WITHHELD
