@@ -17,8 +17,8 @@ _STEPS_MAX = 1 << 26
 
 def chance_beyond(margin: float, coordinates: int, norm: str) -> float:
     """P(norm >= margin) for noise of scale 1."""
-    if margin == 0.0:
-        return 1.0
+    if margin == 0.0 or math.isinf(margin):
+        return 1.0 if margin == 0.0 else 0.0
     if norm == LARGEST:
         # 1 - (1 - e^-margin)^q, which keeps its digits at both ends.
         near = math.log(-math.expm1(-margin)) if margin < math.log(2.0) else math.log1p(-math.exp(-margin))
@@ -50,7 +50,7 @@ def upper_gamma(shape: int, above: float) -> float:
 def _density(shape: int, above: float) -> float:
     """x^q e^-x / gamma(q), with which the series and the fraction are multiplied."""
     ratio = (above - shape) / shape
-    if shape < 16 or ratio > 8.0:
+    if shape < 16 or not -0.9 < ratio < 8.0:
         return math.exp(shape * math.log(above) - above - math.lgamma(shape))
     # Stirling's series for gamma(q) leaves less than 2^-60 of itself out from q = 16 on.
     left = 1.0 / (12.0 * shape) - 1.0 / (360.0 * shape**3) + 1.0 / (1260.0 * shape**5) - 1.0 / (1680.0 * shape**7)

@@ -72,9 +72,9 @@ class ChainInfluence:
 
     def worst_of(self, loss: int) -> Worst:
         """Where every value has the same loss: no more work than the chain is long."""
+        left, right = self.sides_of(loss)
         if loss >= INFINITE // (self.length + 1):
             return Worst(INFINITE, 0)
-        left, right = self.sides_of(loss)
         summed = loss + left + right[::-1]
         attacked = int(summed.argmax())
         return Worst(int(summed[attacked]), attacked)

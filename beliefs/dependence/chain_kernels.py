@@ -96,7 +96,7 @@ def alike_from(through: Matrix, known: Matrix) -> int:
             alike = alike and high <= low * (1.0 + ALIKE)
         if alike:
             return distance
-    return last
+    return int(last)
 
 
 @kernel

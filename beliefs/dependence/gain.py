@@ -9,6 +9,9 @@ from typing import NamedTuple
 from beliefs.dependence.budget import largest_loss
 from beliefs.prior.outward import least_above
 
+CLOSE = 1 << 12
+"""Noise is found up to this share."""
+
 
 class Gain(NamedTuple):
     """Noise for one target, in multiples of what would do if nobody depended on anybody; rounded up.
@@ -23,6 +26,6 @@ class Gain(NamedTuple):
 
 def gain_of(leak: Callable[[int], int], together: int, target: int) -> Gain:
     """`leak` says what a loss that is the same for everybody tells about one; both in units, as is the target."""
-    loss = max(largest_loss(leak, target, target), target // together)
+    loss = max(largest_loss(leak, target, target, CLOSE), target // together)
     noise = Fraction(target, loss)
     return Gain(least_above(noise), together, least_above(noise / together))

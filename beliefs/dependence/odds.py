@@ -16,14 +16,14 @@ from beliefs.laws.components import components_of
 from beliefs.laws.forest import by_depth
 from beliefs.laws.tree import TreeLaw
 from beliefs.native import kernel, part_of_caller
-from beliefs.prior.influence import widest_odds
+from beliefs.prior.influence import least_tied, widest_odds
 from beliefs.prior.structure import structure_of
 from beliefs.rounding import INFINITE, UNITS_PER_NAT, add_units, log_units_up
 
 COARSE = 1 << 10
 """Couplings of tables are rounded up to a billionth of a nat: their logarithms are the processor's own."""
 
-SWEEPS = 1 << 10
+SWEEPS = 64
 """Where messages still rise after so many, nothing better than the group's bound is said."""
 
 
@@ -167,15 +167,7 @@ def _eliminate(couplings: Places, leaks: Places, counted: Places) -> None:
     """Makes those that count 1 unknown, next always the one with the fewest ties; 0 stands for gone."""
     size = counted.size
     while True:
-        gone, fewest = -1, size + 1
-        for one in range(size):
-            if counted[one] == 1:
-                ties = 0
-                for two in range(size):
-                    if counted[two] != 0 and two != one and couplings[one, two] > 0:
-                        ties += 1
-                if ties < fewest:
-                    gone, fewest = one, ties
+        gone = least_tied(couplings, counted)
         if gone < 0:
             return
         counted[gone] = 0

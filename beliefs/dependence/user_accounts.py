@@ -18,8 +18,8 @@ import numpy as np
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
 from beliefs.dependence.budget import largest_loss
+from beliefs.dependence.corners import TableCorners
 from beliefs.dependence.odds import GraphOdds, TableOdds
-from beliefs.dependence.passed import ROUNDINGS_A_UNIT, Frontiers, units_through
 from beliefs.dependence.tree import TreeInfluence
 from beliefs.laws.blocks import BlocksLaw
 from beliefs.laws.chosen import Law, Theta, each_of
@@ -214,34 +214,24 @@ def _of_table(law: TableLaw, knowing: bool, only: OnlyQuery | None) -> Account:
     steps = None if only is None else only.in_steps(law)
     if only is not None and steps is not None:
         return _of_sum(steps, knowing, only.reach)
-    if law.size == 2:
-        return Measured(_pair(law.joint), 2)
     if law.size > TABLE_ATTRIBUTES_MAX:
         raise Invalid("users", f"are given a table of {law.size}; more than {TABLE_ATTRIBUTES_MAX} is a group's bound")
-    return Measured(TableOdds.of(law.joint).worst_of, law.size)
+    return Measured(_of_cells(law.joint), law.size)
 
 
-def _pair(joint: Matrix) -> Callable[[int], int]:
-    """Two users, of whom one is known or not: what is told of one through the other needs nobody else."""
-    ways = [Frontiers.of([_rows(each)]) for each in (joint, joint.T)]
-    room = 2 + 4 * max(joint.shape) // ROUNDINGS_A_UNIT
-
-    def leak(loss: int) -> int:
-        told = [units_through(loss, 0, way.against.size, way.against, way.inside, room) for way in ways]
-        return min(INFINITE, loss + max(told))
-
-    return leak
-
-
-def _rows(joint: Matrix) -> Matrix:
-    """The law of the second, given the first."""
-    totals = np.add.accumulate(joint, axis=1)[:, -1:]
-    rows: Matrix = np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0.0)
-    return rows
+def _of_cells(joint: Matrix) -> Callable[[int], int]:
+    """The smaller of two bounds for any releases."""
+    corners, odds = TableCorners.of(joint), TableOdds.of(joint)
+    if corners is None:
+        return odds.worst_of
+    return lambda loss: min(corners.worst_of(loss), odds.worst_of(loss))
 
 
 def _of_sum(law: TableLaw, knowing: bool, reach: int) -> Account:
-    """The exact leak of the sum with noise that tells the loss where `reach` may move."""
+    """The exact leak of the sum with noise that tells the loss where `reach` may move.
+
+    It is never less than the loss itself: that is told about somebody whom no component has.
+    """
     query, most = Query.of(law), None if knowing else 0
 
     def worst(loss: int) -> Worst:
@@ -249,6 +239,6 @@ def _of_sum(law: TableLaw, knowing: bool, reach: int) -> Account:
         return worst_of_table(law, query, math.nextafter(float(scale), 0.0), most)
 
     def leak(loss: int) -> int:
-        return min(INFINITE, -(-units_up(worst(loss).epsilon) // COARSE) * COARSE)
+        return min(INFINITE, max(loss, -(-units_up(worst(loss).epsilon) // COARSE) * COARSE))
 
     return Searched(leak, law.size, worst(UNITS_PER_NAT).method)

@@ -76,9 +76,8 @@ class FriendsLaw:
         return normalised(people * np.add.accumulate(near * people, axis=1)[:, -1])
 
     def components(self) -> Components:
-        """Friends of friends hang together, too, unless distance says nothing at all."""
-        telling = self.exponent > 0.0 and self.distances.max() > 0.0
-        return components_of(self.users, self.friends if telling else self.friends[:0])
+        """Friends of friends hang together, too; even where no pair does by itself, three of them may."""
+        return components_of(self.users, self.friends)
 
     def tree(self) -> TreeLaw:
         """The joint law, which there is if no friends form a circle. Its values are the numbers of places."""

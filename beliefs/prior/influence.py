@@ -75,15 +75,7 @@ def _eliminate(couplings: Floats, leaks: Floats, counted: Powers) -> None:
     """Makes those that count 1 unknown, next always the one with the fewest ties; 0 stands for known or gone."""
     size = counted.size
     while True:
-        gone, fewest = -1, size + 1
-        for one in range(size):
-            if counted[one] == 1:
-                ties = 0
-                for two in range(size):
-                    if counted[two] != 0 and two != one and couplings[one, two] > 0.0:
-                        ties += 1
-                if ties < fewest:
-                    gone, fewest = one, ties
+        gone = least_tied(couplings, counted)
         if gone < 0:
             return
         counted[gone] = 0
@@ -95,6 +87,21 @@ def _eliminate(couplings: Floats, leaks: Floats, counted: Powers) -> None:
                 if counted[two] != 0 and couplings[two, gone] > 0.0:
                     added = couplings[one, two] + passed_on(couplings[one, gone], couplings[two, gone])
                     couplings[one, two] = couplings[two, one] = added
+
+
+@part_of_caller
+def least_tied(couplings: Floats | Powers, counted: Powers) -> int:
+    """Of those that count 1 the one with the fewest ties, -1 if there is none; numbers of any kind."""
+    gone, fewest = -1, counted.size + 1
+    for one in range(counted.size):
+        if counted[one] == 1:
+            ties = 0
+            for two in range(counted.size):
+                if counted[two] != 0 and two != one and couplings[one, two] > 0:
+                    ties += 1
+            if ties < fewest:
+                gone, fewest = one, ties
+    return gone
 
 
 @kernel

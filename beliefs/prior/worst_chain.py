@@ -21,6 +21,7 @@ from beliefs.prior.adversary import Query
 from beliefs.prior.atoms import Places, spread_of_laws
 from beliefs.prior.influence import passed_on
 from beliefs.prior.scaled import EMPTY, LONGEST, Scaled, convolved
+from beliefs.prior.segment_bounds import bounds_between
 from beliefs.prior.segment_laws import PLACES_MAX, Lattice, SegmentLaws, as_table
 from beliefs.prior.segment_leaks import sharpened
 from beliefs.prior.segments import FREE, Flags, log_margins, odds_after, sides
@@ -78,7 +79,9 @@ class ChainSearch:
         self.possible: Flags = np.isfinite(log_margins(law))
         self.first = np.where(self.possible.any(axis=0), self.possible.argmax(axis=0), law.length)
         self.laws = SegmentPairs(law)
-        self.looked_at: dict[tuple[int, int], float] = {}
+        self.looked_at: dict[tuple[Segment, ...], float] = {}
+        # Read backwards such a chain is the same one, so a pair and its mirror image leak the same.
+        self.mirrored = bool((law.rows == law.rows.T).all() and (law.start == law.start[0]).all())
         self.work = 0
 
     def worst(self) -> tuple[float, str, Pair | None]:
@@ -182,21 +185,7 @@ class ChainSearch:
 
     def between(self, lefts: Places, rights: Places) -> tuple[Matrix, Matrix]:
         """Bounds and tails of pairs."""
-        met: Flags = self.left.possible[lefts] & self.right.possible[rights]
-        both = met[:, :, None] & met[:, None, :]
-        before, behind = self.left.passed[lefts], self.right.passed[rights]
-        passed = self.apart + before + behind
-        if self.alone is not None:
-            passed = np.minimum(passed, np.minimum(self.alone[0][lefts] + behind, before + self.alone[1][rights]))
-        passed = np.where(both, passed, 0.0).max(axis=(1, 2))
-        span = self.moves[-1] - self.moves[0]
-        group = span * (self.left.length[lefts] + self.right.length[rights] + 1) * (1.0 + 2.0**-50)
-        own = np.stack([-self.moves, self.moves])
-        tails = own + self.left.tails[lefts] + self.right.tails[rights]
-        high = np.where(met[:, None], tails, -math.inf).max(axis=2)
-        low = np.where(met[:, None], tails, math.inf).min(axis=2)
-        shown = np.where(np.logical_or.reduce(met, axis=1)[:, None], high - low, 0.0).max(axis=1)
-        return np.minimum(passed * (1.0 + 2.0**-48), group), shown
+        return bounds_between(self.left, self.right, lefts, rights, self.moves, self.alone)
 
     def resolve(self, lefts: Places, rights: Places, bounds: Matrix, lower: float) -> tuple[float, str, Pair | None]:
         """The largest leak among pairs: looks at those whose bound is above what is attained, the highest first."""
@@ -219,13 +208,13 @@ class ChainSearch:
         ends = int(self.left.ended[pair.left]), int(self.right.ended[pair.right])
         if self.laws.left.size(one, ends[0]) + self.laws.right.size(two, ends[1]) > PLACES_MAX:
             return False
-        if (pair.left, pair.right) in self.looked_at:
+        if self.key_of(pair) in self.looked_at:
             return True
         self.work += (one * two * self.laws.lattice.width**2 + PAIR_WORK) * self.law.start.size
         return self.work <= WORK_MAX
 
     def exact(self, pair: Pair) -> float:
-        key = pair.left, pair.right
+        key = self.key_of(pair)
         if key not in self.looked_at:
             self.looked_at[key] = min(pair.bound, self.leak(pair, self.scale))
         return self.looked_at[key]
@@ -233,10 +222,18 @@ class ChainSearch:
     def leak(self, pair: Pair, scale: float) -> float:
         return self.of(pair)(scale)
 
+    def key_of(self, pair: Pair) -> tuple[Segment, ...]:
+        """One for each pair of segments, and for its mirror image if that is the same."""
+        both = self.segments(pair)
+        return tuple(sorted(both)) if self.mirrored else both
+
+    def segments(self, pair: Pair) -> tuple[Segment, Segment]:
+        one = Segment(int(self.left.length[pair.left]), int(self.left.ended[pair.left]))
+        return one, Segment(int(self.right.length[pair.right]), int(self.right.ended[pair.right]))
+
     def of(self, pair: Pair) -> Callable[[float], float]:
         """The leak between two segments at any scale."""
-        one = Segment(int(self.left.length[pair.left]), int(self.left.ended[pair.left]))
-        two = Segment(int(self.right.length[pair.right]), int(self.right.ended[pair.right]))
+        one, two = self.segments(pair)
         met = self.left.possible[pair.left] & self.right.possible[pair.right]
         return functools.partial(self.laws.leak, one, two, met)
 

@@ -10,8 +10,15 @@ from typing import Annotated
 
 import typer
 
-from stream.commands import adversary_options, calibrate_options, estimate_options, fit_options, plan_options
-from stream.names import DISTRIBUTION, EVENTS_A_DAY, USERS_A_WINDOW
+from stream.commands import (
+    adversary_options,
+    attack_options,
+    calibrate_options,
+    estimate_options,
+    fit_options,
+    plan_options,
+)
+from stream.names import DISTRIBUTION, EVENTS_A_DAY
 
 app = typer.Typer(
     name=DISTRIBUTION,
@@ -22,6 +29,7 @@ app = typer.Typer(
 )
 keys_app = typer.Typer(help="Make the secret that noise and pseudonyms come from.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
+app.command()(attack_options.attack)
 app.command()(calibrate_options.calibrate)
 app.command()(estimate_options.estimate)
 
@@ -135,41 +143,7 @@ def learnt(
     raise typer.Exit(learnt_command(config, partition, out, as_json))
 
 
-@app.command()
-def plan(
-    config: plan_options.Config = None,
-    model: plan_options.Model = None,
-    agreement: plan_options.Agreement = None,
-    distance: plan_options.Distance = None,
-    leakage: plan_options.Leakage = None,
-    events_per_day: plan_options.EventsPerDay = EVENTS_A_DAY,
-    delay: plan_options.Delay = None,
-    mechanism: plan_options.Mechanism = None,
-    epsilon: plan_options.Epsilon = None,
-    order: plan_options.Order = None,
-    window: plan_options.Window = None,
-    html: plan_options.Html = None,
-    write: plan_options.Write = None,
-    replace: plan_options.Replace = False,
-    everything: plan_options.Everything = False,
-    within: plan_options.Within = None,
-    users: plan_options.UsersAWindow = USERS_A_WINDOW,
-    as_json: AsJson = False,
-) -> None:
-    """Find the mechanism, epsilon, window and budget that keep what you want and tell the least.
-
-    Say what you want with --agreement, --distance, --leakage-per-day and --delay; without any of them the points that
-    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. No data is read, and no
-    Kafka.
-    """
-    from stream.commands.plan import plan_command
-    from stream.commands.plan_asked import Asked, Outputs
-    from stream.planning.grid import Grid
-
-    grid = Grid(tuple(mechanism or ()), tuple(epsilon or ()), tuple(order or ()), tuple(window or ()))
-    wanted = tuple(within or ())
-    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything, wanted, users)
-    raise typer.Exit(plan_command(asked, Outputs(html, write, replace), as_json=as_json))
+app.command()(plan_options.plan)
 
 
 @app.command()

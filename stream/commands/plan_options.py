@@ -1,11 +1,13 @@
-"""The options of `sottovoce plan` and `sottovoce compare`, apart so that the list of commands stays readable."""
+"""The options of `sottovoce plan` and `sottovoce compare`, and plan itself, apart so that the list of commands stays
+readable.
+"""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stream.names import MOST_EVENTS_A_DAY
+from stream.names import EVENTS_A_DAY, MOST_EVENTS_A_DAY, USERS_A_WINDOW
 
 EVENTS_PER_DAY = "How many events a user has in a day, evenly spaced; daily figures and waits depend on it."
 
@@ -99,3 +101,40 @@ OneEpsilon = Annotated[
 ]
 Users = Annotated[int, typer.Option(help="Without --sample: how many users are drawn from the model.")]
 Events = Annotated[int, typer.Option(help="Without --sample: how many events of each are drawn.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON on standard output, problems included.")]
+
+
+def plan(
+    config: Config = None,
+    model: Model = None,
+    agreement: Agreement = None,
+    distance: Distance = None,
+    leakage: Leakage = None,
+    events_per_day: EventsPerDay = EVENTS_A_DAY,
+    delay: Delay = None,
+    mechanism: Mechanism = None,
+    epsilon: Epsilon = None,
+    order: Order = None,
+    window: Window = None,
+    html: Html = None,
+    write: Write = None,
+    replace: Replace = False,
+    everything: Everything = False,
+    within: Within = None,
+    users: UsersAWindow = USERS_A_WINDOW,
+    as_json: AsJson = False,
+) -> None:
+    """Find the mechanism, epsilon, window and budget that keep what you want and tell the least.
+
+    Say what you want with --agreement, --distance, --leakage-per-day and --delay; without any of them the points that
+    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. No data is read, and no
+    Kafka.
+    """
+    from stream.commands.plan import plan_command
+    from stream.commands.plan_asked import Asked, Outputs
+    from stream.planning.grid import Grid
+
+    grid = Grid(tuple(mechanism or ()), tuple(epsilon or ()), tuple(order or ()), tuple(window or ()))
+    wanted = tuple(within or ())
+    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything, wanted, users)
+    raise typer.Exit(plan_command(asked, Outputs(html, write, replace), as_json=as_json))

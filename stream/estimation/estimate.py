@@ -68,8 +68,9 @@ def estimate(
     """
     known = settings if isinstance(settings, Settings) else load_settings(Path(settings))
     if known.aggregate is not None:
-        why = "windows of aggregates are released with their intervals, and no event is"
-        raise _cannot("settings", why, "read the records of the released topic: each says its interval")
+        why = "windows of aggregates are released with their intervals, and nothing for an event"
+        fix = "read the records of the released topic: each number has its interval"
+        raise CannotEstimate("There is nothing to estimate.", "aggregate", why, fix)
     asked = asked_for(window, late, tuple(joint), confidence, pooling, transitions)
     task = task_of(known, pipeline_models(known), asked)
     gathering = Gathering(task if floor is None else replace(task, floor=floor))

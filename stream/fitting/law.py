@@ -106,7 +106,7 @@ def _gaussian(task: LawTask, facts: LawFacts, progress: Progress) -> LawFile:
         rows.append([float(each) for each in numbers])
         return None
 
-    read_records(task.source, task.values, facts, progress, take)
+    read_records(task.source, task.values, facts, progress, take, rows)
     names = tuple(".".join(str(step) for step in path.steps) for path in task.values)
     facts.figures["records"] = len(rows)
     return LawFile(covariance_of(np.array(rows), task.span), names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -42,8 +42,9 @@ def read_records(
     facts: LawFacts,
     progress: Progress,
     take: Callable[[list[Any]], str | None],
+    met: Sized,
 ) -> None:
-    """Hands every record's values to `take`, which says why it cannot use them, or None."""
+    """Hands every record's values to `take`, which says why it cannot use them, or None; `met` counts whom it met."""
     reader, used = ValueReader(paths), 0
     for chunk in source.chunks():
         facts.rows += len(chunk.records) + len(chunk.unreadable)
@@ -54,7 +55,7 @@ def read_records(
             if refused is not None:
                 facts.refusals.add(refused, place)
             used += refused is None
-        progress.read(len(chunk.records) + len(chunk.unreadable), used, chunk.share)
+        progress.read(len(chunk.records) + len(chunk.unreadable), len(met), chunk.share)
     if not used:
         why = "it holds no record"
         if facts.rows:
@@ -74,7 +75,7 @@ class Contributions:
         assert task.time is not None, "the kind needs it"
         self.time = time_reader(Path(("time",)), task.unit)
         paths = (task.user, task.time, *(() if task.component is None else (task.component,)), *task.values)
-        read_records(task.source, paths, facts, progress, self._take)
+        read_records(task.source, paths, facts, progress, self._take, self.amounts)
         windows = [window for amounts in self.amounts.values() for window in amounts]
         self.first, self.count = min(windows), max(windows) - min(windows) + 1
         facts.users = len(self.amounts)
@@ -127,7 +128,7 @@ class Persons:
         self.read = read
         assert task.user is not None, "the kind needs it"
         assert task.friends is not None, "the kind needs it"
-        read_records(task.source, (task.user, *task.values), facts, progress, self._take)
+        read_records(task.source, (task.user, *task.values), facts, progress, self._take, self.values)
         facts.users = len(self.values)
         pairs: set[tuple[int, int]] = set()
         beside = LawFacts()
@@ -144,7 +145,8 @@ class Persons:
                 pairs.add((min(one, other), max(one, other)))
             return None
 
-        read_records(task.friends, FRIEND_FIELDS, beside, progress, take)
+        read_records(task.friends, FRIEND_FIELDS, beside, progress, take, self.values)
+        facts.strangers += beside.refusals.total
         facts.figures["friends"] = len(pairs)
         self.friends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 

@@ -22,8 +22,9 @@ _UNKNOWN_PEOPLE: Final = (
 _NAMED: Final = "the file names the users, and says who is whose friend: it is as public as that may be"
 _NO_RADIUS: Final = "no radius is stated: pairs that share a person are not independent of each other"
 _ASSUMED: Final = {
-    BLOCKS: "components are independent of each other, members may change places, and all windows are alike",
-    WINDOWS: "users are independent of each other and follow one chain; who has no event in a window contributes 0",
+    BLOCKS: "components are independent of each other, their members are those with any event, may change places, and "
+    "contribute 0 in windows without one",
+    WINDOWS: "users are independent of each other, follow one chain, and contribute 0 in windows without an event",
     GAUSSIAN: "records are independent of each other and Gaussian; no radius is stated",
     FRIENDS: f"friendship falls with distance as a power; {_NO_RADIUS}",
     TREE: f"pairs of friends are all alike, in either direction; {_NO_RADIUS}",
@@ -76,7 +77,8 @@ def write_law(facts: dict[str, Any], written: str) -> str:
     if facts["clipped"]:
         lines.append(f"    {facts['clipped']:,} contributions were above the most, and count as that")
     if facts["strangers"]:
-        lines.append(f"    {facts['strangers']:,} friendships are with somebody of whom no value was read; left out")
+        left_out = "with somebody of whom no value was read, or not to be read"
+        lines.append(f"    {facts['strangers']:,} friendships left out: {left_out}")
     lines += [f"Law {facts['law']} of the kind {facts['kind']}{written}.{size}", *_own_lines(facts)]
     return "\n".join([*lines, f"Assumed: {facts['assumed']}."])
 

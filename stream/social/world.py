@@ -7,6 +7,7 @@ that a person goes to most, and friends who live near each other. Nothing of any
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -109,6 +110,7 @@ def cell_centres() -> Floats:
     return np.stack([east.ravel(), north.ravel()], axis=1)
 
 
+@lru_cache(maxsize=4)
 def social_world(seed: int = 1, people: int = PEOPLE, friendships: int | None = None) -> World:
     """With fewer people every region and the number of friendships shrink alike."""
     require(len(REGIONS) <= people <= PEOPLE, f"a world has {len(REGIONS)} to {PEOPLE} people")

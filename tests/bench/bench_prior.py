@@ -91,6 +91,7 @@ def chains() -> dict[str, tuple[MarkovLaw, float]]:
     return {
         "sticky bits .9": (law([[0.9, 0.1], [0.1, 0.9]], [0.0, 1.0]), 1.0),
         "sticky bits .999": (law([[0.999, 0.001], [0.001, 0.999]], [0.0, 1.0]), 1.0),
+        "alternating bits .001": (law([[0.001, 0.999], [0.999, 0.001]], [0.0, 1.0]), 1.0),
         "alternating bits .1": (law([[0.1, 0.9], [0.9, 0.1]], [0.0, 1.0]), 1.0),
         "three values .8": (law(three, [0.0, 1.0, 2.0]), 1.0),
         "slow walk on three": (law(walk, [0.0, 1.0, 2.0]), 1.0),

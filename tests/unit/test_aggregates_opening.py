@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aggregate_world import (
     aggregate_house,
+    aggregate_settings,
     aggregate_text,
     opened_aggregates,
     refused,
@@ -19,7 +20,8 @@ from beliefs.rounding import UNITS_PER_NAT
 from stream.aggregates.expected import fitting_windows, mean_within, topped_up
 from stream.aggregates.ledger import Ledger
 from stream.commands.aggregate_facts import aggregate_facts
-from stream.errors import ConfigurationRefused
+from stream.errors import CannotEstimate, ConfigurationRefused
+from stream.estimation.estimate import estimate
 from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.opening import open_pipeline
 
@@ -71,6 +73,11 @@ def test_commands_about_single_events_refuse_by_name(tmp_path: Path) -> None:
         found = run(command[0], str(file), *command[1:])
         assert found.exit_code == EXIT_REFUSED, command
         assert "about windows of aggregates there are" in found.stderr, command
+
+
+def test_nothing_is_estimated_of_what_has_its_interval() -> None:
+    with pytest.raises(CannotEstimate, match="each number has its interval"):
+        estimate(aggregate_settings(), [])
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from dependence_oracles import PARITY, largest_joint_leak, some_releases, some_tree
+from dependence_oracles import PARITY, largest_joint_leak, some_releases, some_tree, through
 
 from beliefs.correlation.bound import Matrix
+from beliefs.dependence.corners import TableCorners
 from beliefs.dependence.odds import GraphOdds, TableOdds, passed_by_odds
 from beliefs.laws.table import TableLaw
 from beliefs.prior.influence import passed_on
@@ -90,8 +91,40 @@ def test_no_release_of_a_table_tells_more_whoever_is_known(seed: int) -> None:
         joint /= joint.sum()
     chances, losses = some_releases(generator, shape)
     law = TableLaw(joint, tuple(np.arange(float(length)) for length in shape))
-    bound = nats(TableOdds.of(joint).worst_of(units_up(max(losses))))
-    assert largest_joint_leak(law, chances, knowing=True) <= bound + 1e-12
+    told = largest_joint_leak(law, chances, knowing=True)
+    corners = TableCorners.of(joint)
+    assert corners is not None
+    for bound in (TableOdds.of(joint), corners):
+        assert told <= nats(bound.worst_of(units_up(max(losses)))) + 1e-12
+
+
+def test_members_who_may_change_places_stand_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = np.array([5.0, 1.0, 0.25, 2.0, 0.5, 0.0, 3.0])[np.indices((3, 3, 3)).sum(axis=0)]
+    joint = weights / weights.sum()
+    quick = TableCorners.of(joint)
+    monkeypatch.setattr(np, "array_equal", lambda one, two: False)
+    slow = TableCorners.of(joint)
+    assert quick is not None
+    assert slow is not None
+    assert [len(laws.start) for laws in slow.by_unknown] > [len(laws.start) for laws in quick.by_unknown]
+    for loss in (UNITS_PER_NAT // 20, UNITS_PER_NAT, 40 * UNITS_PER_NAT):
+        assert quick.worst_of(loss) == pytest.approx(slow.worst_of(loss), rel=1e-9)
+
+
+def test_two_users_have_the_bound_of_the_best_set_of_values() -> None:
+    joint = np.array([[0.3, 0.1, 0.05], [0.05, 0.2, 0.3]])
+    corners = TableCorners.of(joint)
+    assert corners is not None
+    rows = [each / each.sum(axis=1, keepdims=True) for each in (joint, joint.T)]
+    for loss in (0.1, 1.0, 5.0):
+        best = loss + max(through(each, loss) for each in rows)
+        assert nats(corners.worst_of(units_up(loss))) == pytest.approx(best, abs=1e-9)
+
+
+def test_tables_of_too_many_adversaries_are_left_to_odds() -> None:
+    generator = np.random.default_rng(1)
+    assert TableCorners.of(generator.dirichlet(np.ones(1 << 8)).reshape((2,) * 8)) is None
+    assert TableCorners.of(np.full((2,) * 8, 2.0**-8)) is not None
 
 
 def test_three_bits_whose_sum_is_even_are_one_user_to_whoever_knows_one() -> None:

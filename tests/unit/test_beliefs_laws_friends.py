@@ -77,10 +77,11 @@ def test_a_circle_has_no_tree_but_a_component() -> None:
     assert 10 < circles < 50
 
 
-def test_distance_that_says_nothing_ties_nobody() -> None:
-    assert FriendsLaw(4, LINE, GRID, 0.2, 0.0).components().largest == 1
-    assert FriendsLaw(4, LINE, np.zeros((1, 1)), 0.2, 1.0).components().largest == 1
-    assert FriendsLaw(4, LINE, GRID, 0.2, 1.0).components().largest == 4
+def test_friends_hang_together_even_where_no_pair_does() -> None:
+    even = FriendsLaw(4, LINE, GRID, 0.2, 0.0)
+    assert even.components().largest == 4
+    assert even.tree().components().largest == 1
+    assert FriendsLaw(4, LINE[:0], GRID, 0.2, 1.0).components().largest == 1
 
 
 @pytest.mark.parametrize(

@@ -162,3 +162,48 @@ def test_odds_fade_with_distance() -> None:
     assert odds[-1] <= 1e-12 < odds[-2]
     assert len(odds) < 200
     assert odds_after(MarkovLaw(np.eye(2), np.array([0.5, 0.5]), BITS, 12), 1e-12) == [math.inf] * 12
+
+
+@pytest.mark.parametrize("sharpened", [False, True])
+def test_bounds_of_pairs_are_those_of_every_two_values(sharpened: bool) -> None:
+    generator = np.random.default_rng(12)
+    for states in (2, 3):
+        rows = generator.dirichlet(np.ones(states), states)
+        rows[0] = np.eye(states)[1]
+        law = MarkovLaw(rows, generator.dirichlet(np.ones(states)), np.arange(float(states)) * 2.0, 12)
+        search = ChainSearch(law, 0.8)
+        assert not sharpened or search.sharpen(search.longest)
+        left, right = search.left, search.right
+        lefts, rights = (np.repeat(np.arange(len(left.length)), 7), np.tile(np.arange(7), len(left.length)))
+        bounds, shown = search.between(lefts, rights)
+        for place, (one, two) in enumerate(zip(lefts.tolist(), rights.tolist(), strict=True)):
+            met = [value for value in range(states) if left.possible[one, value] and right.possible[two, value]]
+            most = 0.0
+            for a, b in itertools.product(met, repeat=2):
+                before, behind = left.passed[one, a, b], right.passed[two, a, b]
+                passed = [abs(search.moves[a] - search.moves[b]) + before + behind]
+                if search.alone is not None:
+                    passed += [search.alone[0][one, a, b] + behind, before + search.alone[1][two, a, b]]
+                most = max(most, float(min(passed)))
+            group = search.moves[-1] * (left.length[one] + right.length[two] + 1)
+            assert bounds[place] == pytest.approx(min(most, group), rel=1e-12)
+            ends = [
+                [sign * search.moves[a] + left.tails[one, end, a] + right.tails[two, end, a] for a in met]
+                for end, sign in enumerate((-1.0, 1.0))
+            ]
+            assert shown[place] == pytest.approx(max((max(end) - min(end) for end in ends if end), default=0.0))
+
+
+@pytest.mark.parametrize("stay", [0.9, 0.3, 0.02])
+def test_mirror_images_are_looked_at_once_and_change_nothing(stay: float) -> None:
+    law = MarkovLaw(np.array([[stay, 1.0 - stay], [1.0 - stay, stay]]), np.array([0.5, 0.5]), BITS, 40)
+    once, both = ChainSearch(law, 0.7), ChainSearch(law, 0.7)
+    assert once.mirrored
+    both.mirrored = False
+    assert once.worst()[0] == pytest.approx(both.worst()[0], rel=1e-12)
+    assert len(once.looked_at) < len(both.looked_at) or stay == 0.9
+    for one, two in both.looked_at:
+        swapped = both.looked_at.get((two, one))
+        assert swapped is None or swapped == pytest.approx(both.looked_at[one, two], rel=1e-9)
+    uneven = MarkovLaw(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0.5, 0.5]), BITS, 40)
+    assert not ChainSearch(uneven, 0.7).mirrored

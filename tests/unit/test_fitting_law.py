@@ -145,7 +145,7 @@ def world(folder: Path) -> tuple[np.ndarray, np.ndarray]:
         pairs.append((int(generator.choice(one, p=near / near.sum())), one))
     write(folder, "people.csv", "who,x\n" + "".join(f"p{number},{place}\n" for number, place in enumerate(at.tolist())))
     rows = [f"p{one},p{other}\n" for one, other in pairs]
-    write(folder, "friends.csv", "user,friend\n" + "".join(rows) + "p1,nobody\np2,p2\n" + rows[0])
+    write(folder, "friends.csv", "user,friend\n" + "".join(rows) + "p1,nobody\np2,p2\np3,\n" + rows[0])
     return at, np.array(pairs)
 
 
@@ -159,7 +159,7 @@ def test_friends_and_their_distances(tmp_path: Path) -> None:
     assert file.dependence.users == tuple(f"p{number}" for number in range(40))
     assert sorted(map(tuple, file.dependence.law.friends.tolist())) == sorted(map(tuple, pairs.tolist()))
     assert (facts["offset"], facts["exponent"]) == (near.offset, near.exponent)
-    assert (facts["friends"], facts["strangers"], facts["component_size"]) == (39, 2, 40)
+    assert (facts["friends"], facts["strangers"], facts["component_size"]) == (39, 3, 40)
     assert facts["warnings"] == [
         "the file names the users, and says who is whose friend: it is as public as that may be"
     ]
@@ -197,7 +197,7 @@ def test_the_report_is_for_people(data: Path) -> None:
         *("--value", "x", "--friends", data / "friends.csv"),
     )
     assert "Likeliest over 39 friendships: offset" in told.stdout
-    assert "2 friendships are with somebody of whom no value was read" in told.stdout
+    assert "3 friendships left out: with somebody of whom no value was read" in told.stdout
 
 
 @pytest.mark.parametrize(
