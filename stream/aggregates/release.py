@@ -23,6 +23,7 @@ from stream import names
 from stream.aggregates.ledger import Decision
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.query import Query
+from stream.keys import derived_key
 from stream.protocol.ports import Outgoing
 from stream.release_ids import release_ids
 from stream.settings.amounts import write_decimal, write_moment
@@ -37,13 +38,19 @@ _ROUNDED: Final = {way: Context(prec=12, rounding=way) for way in (ROUND_FLOOR, 
 
 
 class Releases:
-    """Writes the records of a pipeline's windows. The coins of a window are the same for ever."""
+    """Writes the records of a pipeline's windows. The coins of a window are the same for ever: they come from the key
+    epoch that its sums were sealed with, so that a key may change between two attempts at a window.
+    """
 
-    def __init__(self, promise: AggregatePromise, noise_key: bytes, topic_id: bytes) -> None:
-        self._promise, self._key, self._topic_id = promise, noise_key, topic_id
+    def __init__(self, promise: AggregatePromise, topic_id: bytes) -> None:
+        self._promise, self._topic_id = promise, topic_id
+        name = f"{promise.pipeline} {topic_id.hex()}"
+        self._keys = {
+            epoch.number: derived_key(epoch.secret, names.PURPOSE_NOISE, name) for epoch in promise.ring.epochs
+        }
 
-    def record(self, number: int, sums: Integers, decision: Decision) -> Outgoing:
-        """`sums` are the cells of the window over all partitions."""
+    def record(self, number: int, sums: Integers, decision: Decision, epoch: int) -> Outgoing:
+        """`sums` are the cells over all partitions, `epoch` the latest that one of them was sealed with."""
         promise = self._promise
         start = promise.start + number * promise.length
         outcome = names.RELEASED if decision.reason is None else names.WITHHELD
@@ -51,7 +58,7 @@ class Releases:
             "window": {"start": write_moment(start), "end": write_moment(start + promise.length), "number": number},
             "outcome": outcome,
             "reason": decision.reason,
-            "aggregates": {} if decision.reason is not None else self._aggregates(number, sums, decision.more_noise),
+            "aggregates": {} if decision.reason is not None else self._aggregates(number, sums, decision, epoch),
             "guarantee": self._guarantee(decision),
         }
         (release_id,) = release_ids(self._topic_id, 0, np.array([number], np.int64), promise.policy_fingerprint)
@@ -62,11 +69,11 @@ class Releases:
         )
         return Outgoing(write_moment(start).encode(), orjson.dumps(said), start + promise.length, headers)
 
-    def _aggregates(self, number: int, sums: Integers, more_noise: Fraction) -> dict[str, Any]:
+    def _aggregates(self, number: int, sums: Integers, decision: Decision, epoch: int) -> dict[str, Any]:
         told, at = {}, 0
         for place, query in enumerate(self._promise.queries):
-            stream = CoinStream(self._key, number, place)
-            noise = [_slimmed(each, more_noise) for each in query.noise]
+            stream = CoinStream(self._keys[epoch], number, place)
+            noise = [_slimmed(each, decision.more_noise) for each in query.noise]
             told[query.name] = _told(query, sums[at : at + query.cells], noise, stream)
             at += query.cells
         return told

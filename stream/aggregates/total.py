@@ -28,7 +28,6 @@ from stream.aggregates.release import Releases
 from stream.aggregates.sealed import Unsealable
 from stream.aggregates.standing import Span, Standing, decode, encode
 from stream.errors import StateRefused
-from stream.keys import derived_key
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.effects import Effects, only_offset
 from stream.protocol.inputs import VALUE, InputBlock
@@ -99,9 +98,7 @@ class TotalPipeline:
             start=promise.start,
             length=promise.length,
         )
-        name = f"{promise.pipeline} {raw.id.hex()}"
-        key = derived_key(promise.ring.current.secret, names.PURPOSE_NOISE, name)
-        self._releases = Releases(promise, key, raw.id)
+        self._releases = Releases(promise, raw.id)
         self._begin(Standing(promise.start, [promise.start] * raw.partitions), [])
 
     def _begin(self, standing: Standing, losses: list[int]) -> None:
@@ -128,7 +125,8 @@ class TotalPipeline:
 
     def warm_up(self) -> None:
         """Compile what draws noise; nothing of it stays."""
-        self._releases.record(0, np.zeros(self._promise.cells, np.int64), Decision(None, 0, 0, 0))
+        nobody, epoch = np.zeros(self._promise.cells, np.int64), self._promise.ring.current.number
+        self._releases.record(0, nobody, Decision(None, 0, 0, 0), epoch)
 
     def cut(self, store: UserStore, first: int) -> None:  # noqa: ARG002 - the shape that all share
         return None
@@ -176,20 +174,24 @@ class TotalPipeline:
             start = standing.released_to
             number = (start - promise.start) // promise.length
             decision = self._ledger.decide(missing=standing.is_missing(start))
-            block.releases.append(self._releases.record(number, self._sums(start), decision))
+            sums, epoch = self._sums(start)
+            block.releases.append(self._releases.record(number, sums, decision, epoch))
             block.windows.append(Window(number, decision))
             standing.released_to = start + promise.length
             self._drop_released(block)
         standing.forget()
 
-    def _sums(self, start: int) -> Integers:
-        """The cells of the window that begins here, over the partitions whose sums are there."""
-        sums = np.zeros(self._promise.cells, dtype=np.int64)
+    def _sums(self, start: int) -> tuple[Integers, int]:
+        """The cells of the window that begins here, over the partitions whose sums are there, and the latest key epoch
+        that they were sealed with.
+        """
+        sums, latest = np.zeros(self._promise.cells, dtype=np.int64), 0
         for waiting in self._pending:
             if waiting and waiting[0].partial.head.closed_from <= start:
-                partial = waiting[0].partial
-                sums += partial.sums[(start - partial.head.closed_from) // self._promise.length]
-        return sums
+                head, rows = waiting[0].partial
+                sums += rows[(start - head.closed_from) // self._promise.length]
+                latest = max(latest, head.epoch)
+        return sums, latest
 
     def _drop_released(self, block: _Block) -> None:
         released_to = self._standing.released_to

@@ -20,6 +20,7 @@ from stream.engine.connection import Connection, connection_of
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts
 from stream.engine.worker import Job
+from stream.keys import Epoch
 from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.meter import Meter
 from stream.metrics.observer import MeterObserver
@@ -89,7 +90,9 @@ class Stages:
         return Job(
             plan=plan,
             codec=NoRows(),
-            control=lambda raw: control_of(self.opened, promise.pipeline, str(raw.id), raw.partitions),
+            control=lambda raw: control_of(
+                self.opened, promise.pipeline, str(raw.id), raw.partitions, promise.ring.current
+            ),
             pipelines=lambda raw: lambda number: GatherPipeline(promise, raw.name, raw.id.bytes, number),
             observer=Observers([observer, Logbook()]),
             stores=stores,
@@ -116,7 +119,10 @@ class Stages:
             return Job(
                 plan=plan,
                 codec=NoRows(),
-                control=lambda partials: control_of(self.opened, name, f"{raw.id} {partials.id}", raw.partitions),
+                # Its coins come from the epochs of the sums, so a new epoch need not wait for anything here.
+                control=lambda partials: control_of(
+                    self.opened, name, f"{raw.id} {partials.id}", raw.partitions, promise.ring.first
+                ),
                 pipelines=lambda partials: lambda _: TotalPipeline(promise, source, partials.name),
                 observer=observer,
             )
@@ -165,7 +171,7 @@ class Stages:
         )
 
 
-def control_of(opened: OpenedAggregates, name: str, topic_id: str, partitions: int) -> Control:
+def control_of(opened: OpenedAggregates, name: str, topic_id: str, partitions: int, epoch: Epoch) -> Control:
     """Whose contributions or windows these are. Of all settings of aggregates none may change: windows are open under
     the old ones, and what was told counts towards their target.
     """
@@ -175,7 +181,7 @@ def control_of(opened: OpenedAggregates, name: str, topic_id: str, partitions: i
         partitions=partitions,
         policy=opened.promise.policy_name,
         model=f"{names.AGGREGATES}@{opened.promise.policy_fingerprint.hex()[:8]}",
-        key_epoch=opened.ring.current.number,
-        key_fingerprint=opened.ring.current.fingerprint,
+        key_epoch=epoch.number,
+        key_fingerprint=epoch.fingerprint,
         first_key_fingerprint=opened.ring.first.fingerprint,
     )

@@ -11,8 +11,10 @@ from live_kafka import create_topic, delete_topics
 from live_place import Place, a_place, started
 
 from stream.engine.connection import Connection
-from stream.engine.topics import facts_of, prepare_topics
+from stream.engine.producer import KafkaProducer
+from stream.engine.topics import ANY_TIME, TIME_LIMIT, facts_of, prepare_topics
 from stream.errors import PublishFailed, StateRefused
+from stream.protocol.columns import RecordBlock
 from stream.protocol.ports import Outgoing
 
 pytestmark = pytest.mark.live
@@ -43,6 +45,39 @@ async def test_topics_are_made_with_the_raw_topics_partitions_and_can_hold_any_t
         await producer.send_offset(1)
         await producer.commit()
     assert await place.holds(place.topics.released, [b"year 2100"])
+
+
+async def test_a_topic_where_all_partitions_meet_has_one(place: Place, broker: Broker) -> None:
+    """It is made with one, written to from partition 1 of the raw topic, and refused where it has more."""
+    meeting, wide = f"{place.pipeline}-meeting", f"{place.pipeline}-wide"
+    plan = replace(place.plan(), topics=replace(place.topics, released=meeting), single=frozenset({meeting}))
+    await prepare_topics(plan)
+    assert (await facts_of(place.connection, [meeting]))[meeting].partitions == 1
+    topics = (meeting, place.topics.changelog)
+    producer = KafkaProducer(
+        place.connection,
+        pipeline=place.pipeline,
+        raw_topic=place.topics.raw,
+        partition=1,
+        topics=topics,
+        batch_bytes=100_000,
+        single={meeting},
+    )
+    async with started(producer):
+        await producer.begin()
+        await producer.send(meeting, [Outgoing(b"k", b"here", 1_000)])
+        await producer.send(place.topics.changelog, RecordBlock.of([Outgoing(b"hk", None, 1_000)]))
+        await producer.send_offset(1)
+        await producer.commit()
+    assert await place.holds(meeting, [b"here"])
+    (over,) = (chunk.pairs for chunk in await place.changelog() if chunk.pairs)
+    assert over == [(b"hk", None)]
+    await create_topic(broker.bootstrap, wide, partitions=4, settings={TIME_LIMIT: ANY_TIME})
+    refused = replace(plan, topics=replace(plan.topics, released=wide), single=frozenset({wide}))
+    with pytest.raises(StateRefused, match="has 4 partitions, and it must have one"):
+        await prepare_topics(refused)
+    await prepare_topics(replace(plan, topics=replace(plan.topics, dead_letters=wide), elsewhere=frozenset({wide})))
+    await delete_topics(broker.bootstrap, [meeting, wide])
 
 
 async def test_a_missing_raw_topic_is_refused_and_not_made(place: Place) -> None:

@@ -52,8 +52,7 @@ def test_closings_that_are_forgotten_are_found() -> None:
 def test_noise_that_is_drawn_anew_is_found() -> None:
     def anew(partition: int) -> TotalPipeline:
         pipeline = new_total(partition)
-        key = next(numbers).to_bytes(32, "big")
-        pipeline._releases = Releases(TOTAL_PROMISE, key, bytes(16))
+        pipeline._releases = Releases(TOTAL_PROMISE, next(numbers).to_bytes(16, "big"))
         return pipeline
 
     found = set(violations(lambda seed: replace(total_parts(seed), pipeline=anew), 20))

@@ -240,7 +240,25 @@ def test_an_epoch_that_is_gone_is_refused_and_a_new_one_goes_on() -> None:
     both = KeyRing((*RING.epochs, other), other)
     again = Life(total_of(promise_of(PEOPLE, ring=both), 2), life.store)
     again.carry_out(block_of_partials(slow, 2))
-    assert len(again.released) == 2
+    old = Life(total_of(promise, 2))
+    old.carry_out(block_of_partials([*fast, *slow]))
+    assert again.released == old.released  # their sums were sealed with the first key
+
+
+def test_noise_comes_from_the_latest_epoch_of_the_sums() -> None:
+    """Whatever the ring's current one is: a window that is released again draws the same."""
+    other = Epoch(2, "", bytes(range(40, 72)))
+    both = (*RING.epochs, other)
+    new, old = (promise_of(PEOPLE, ring=KeyRing(both, current)) for current in (other, both[0]))
+    order = [*empty(old, 1, 2)[0], *empty(new, 1, 2)[1]]
+    released = []
+    for promise in (new, old):
+        life = Life(total_of(promise, 2))
+        life.carry_out(block_of_partials(order))
+        released.append(life.released)
+    assert released[0] == released[1]
+    key = derived_key(other.secret, PURPOSE_NOISE, f"walkers {TOPIC_ID.hex()}")
+    assert without_noise(old, told(released[0])[0], key) == [0]
 
 
 @given(

@@ -8,9 +8,11 @@ from uuid import UUID
 
 from aggregate_world import aggregate_text, opened_aggregates
 
+from stream.aggregates.opening import open_aggregates
 from stream.commands.aggregate_worker import Stages, aggregate_task
 from stream.engine.connection import Connection
 from stream.engine.topic_ids import TopicFacts
+from stream.keys import add_epoch
 from stream.metrics.meter import Meter
 from stream.protocol.control import differences, may_change
 
@@ -56,6 +58,17 @@ def test_each_stage_says_whose_state_it_is(tmp_path: Path) -> None:
     assert [difference.field for difference in differences(second, again)] == ["topic_id"]
     other = stages.total(meter_of(tmp_path))(replace(RAW, partitions=4)).control(PARTIALS)
     assert [difference.field for difference in differences(second, other)] == ["partitions"]
+
+
+def test_a_new_key_epoch_waits_in_the_first_stage_alone(tmp_path: Path) -> None:
+    """There what was begun must be repeated with its key; in the second the sums say which key it is."""
+    before, meter = stages_of(tmp_path), meter_of(tmp_path)
+    add_epoch(tmp_path / "keys.json")
+    after = Stages(open_aggregates(tmp_path / "c.yaml", {}), before.connection)
+    first = [each.gather(meter).control(RAW) for each in (before, after)]
+    second = [each.total(meter)(RAW).control(PARTIALS) for each in (before, after)]
+    assert {difference.field for difference in differences(*first)} == {"key_epoch", "key_fingerprint"}
+    assert differences(*second) == []
 
 
 def test_no_setting_of_aggregates_may_change(tmp_path: Path) -> None:
