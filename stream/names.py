@@ -17,6 +17,8 @@ EXIT_STOPPED: Final = 3  # a worker lost its partition or could not publish; a s
 # What explain, plan and compare assume of a user where nobody says how many events he has: one each quarter of an hour.
 EVENTS_A_DAY: Final = 96
 MOST_EVENTS_A_DAY: Final = 1_000_000
+# Over how many users in a window plan takes a mean, where nobody says.
+USERS_A_WINDOW: Final = 1_000
 
 # Topics. The raw, released and dead-letter topics are named in the settings.
 CHANGELOG_SUFFIX: Final = "-beliefs-changelog"

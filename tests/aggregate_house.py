@@ -13,7 +13,8 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from aggregate_lives import Recount, Sent, closings_by_clock, told, without_noise
+from aggregate_lives import Sent, told, without_noise
+from aggregate_recount import Recount, closings_by_clock
 from aiokafka.admin import AIOKafkaAdminClient
 from broker import free_port
 from fault_workers import FaultWorker

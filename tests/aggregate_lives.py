@@ -20,10 +20,8 @@ from stream.aggregates.compiled import queries_of
 from stream.aggregates.gather import GatherPipeline
 from stream.aggregates.people import readable_head
 from stream.aggregates.promise import AggregatePromise
-from stream.aggregates.query import Query
 from stream.aggregates.total import RawTopic, TotalPipeline
 from stream.keys import Epoch, KeyRing
-from stream.protocol.control import AGGREGATE_KEY, PROGRESS_KEY
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Outgoing
@@ -83,6 +81,12 @@ class Raw(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+def at(seconds: float, user: bytes = b"ann", value: float = 1.0, job: str = "a", record: float | None = None) -> Sent:
+    """An event so long after the first window's start."""
+    time = START + round(seconds * SECOND)
+    return Sent(user, time, value, job, time if record is None else START + round(record * SECOND))
 
 
 def promise_of(*queries: str, horizon: int = 4, target: int | None = None, **changes: Any) -> AggregatePromise:
@@ -206,105 +210,6 @@ def without_noise(promise: AggregatePromise, said: dict[str, Any], noise_key: by
         else:
             cells.append(round(told_["value"] / query.grid) - query.noise[0].draw(stream))
     return cells
-
-
-# The recount.
-
-
-@dataclass
-class Recount:
-    """What becomes of one partition's records, told record by record from the rules as they are written down."""
-
-    promise: AggregatePromise
-    closed: int = START
-    latest: int = START
-    outcomes: list[str] = field(default_factory=list)
-    counted: dict[tuple[int, bytes], list[Sent]] = field(default_factory=lambda: defaultdict(list))
-
-    def see(self, sent: Sent) -> None:
-        promise = self.promise
-        if sent.time < promise.start:
-            self.outcomes.append("before_start")
-        elif sent.time > sent.record + promise.ahead:
-            self.outcomes.append("time_ahead")
-        elif window_end(promise, sent.time) <= self.closed:
-            self.outcomes.append("late")
-        else:
-            self.outcomes.append("counted")
-            self.counted[(sent.time - promise.start) // promise.length, sent.user].append(sent)
-            self.latest = max(self.latest, sent.time)
-            while self.closed + promise.length <= self.latest - promise.lateness:
-                self.closed += promise.length
-
-    def close_by_clock(self, clock: int) -> None:
-        while self.closed + self.promise.length <= clock - self.promise.lateness - self.promise.grace:
-            self.closed += self.promise.length
-
-    def sums(self) -> dict[int, list[int]]:
-        """Of every window that is closed."""
-        promise = self.promise
-        windows = range((self.closed - promise.start) // promise.length)
-        found = {number: [0] * promise.cells for number in windows}
-        for (number, _), events in self.counted.items():
-            if number in found:
-                row = [cell for query in promise.queries for cell in contribution(query, events)]
-                found[number] = [a + b for a, b in zip(found[number], row, strict=True)]
-        return found
-
-
-def closings_by_clock(changelog: Iterable[tuple[bytes, bytes | None]]) -> list[tuple[int, int]]:
-    """From a partition's committed changelog: before which offset of the raw topic, and up to when, windows were closed
-    by the clock. Only such a closing moves the mark of windows and leaves that of progress where it was.
-    """
-    found: list[tuple[int, int]] = []
-    progress = before = closed = 0
-    for key, value in changelog:
-        if key == PROGRESS_KEY:
-            before, progress = progress, int.from_bytes(value or b"", "big")
-        elif key == AGGREGATE_KEY:
-            until = int.from_bytes((value or b"")[1:9], "big")
-            if until > closed and before == progress:
-                found.append((progress, until))
-            closed = until
-    return found
-
-
-def window_end(promise: AggregatePromise, time: int) -> int:
-    return promise.start + ((time - promise.start) // promise.length + 1) * promise.length
-
-
-def contribution(query: Query, events: Sequence[Sent]) -> list[int]:
-    """What these events of one user in one window, in the order of the topic, add to the query's cells."""
-    if query.kind == "count":
-        return [1]
-    if query.kind in ("histogram", "top"):
-        job = "abc".index(chosen(query.take, events).job)
-        return [int(cell == job) for cell in range(3)]
-    if query.take == "sum":
-        once: dict[int, int] = {}
-        for event in events:
-            once.setdefault(event.time, clipped(query, steps(event.value)))
-        amount = clipped(query, sum(list(once.values())[: query.at_most]))
-    elif query.take in ("largest", "smallest"):
-        amounts = [clipped(query, steps(event.value)) for event in events]
-        amount = max(amounts) if query.take == "largest" else min(amounts)
-    else:
-        amount = clipped(query, steps(chosen(query.take, events).value))
-    return [amount - CENTRE, 1] if query.kind == "mean" else [amount]
-
-
-def chosen(take: str, events: Sequence[Sent]) -> Sent:
-    """The first of those with the earliest, or with the latest, time."""
-    time = (min if take == "first" else max)(event.time for event in events)
-    return next(event for event in events if event.time == time)
-
-
-def steps(value: float) -> int:
-    return round(value / 0.5)
-
-
-def clipped(query: Query, amount: int) -> int:
-    return max(query.least, min(query.most, amount))
 
 
 def random_stream(chance: Random, count: int, users: int = 5) -> list[Sent]:

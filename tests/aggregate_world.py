@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from audit_world import EPOCH
 
 from stream.aggregates.opening import OpenedAggregates, compile_aggregates, open_aggregates
 from stream.aggregates.promise import AggregatePromise
+from stream.errors import ConfigurationRefused
 from stream.keys import KeyRing, _document_of
 from stream.settings.load import parse_settings
 from stream.settings.model import Settings
@@ -59,3 +61,11 @@ def promise_of(*queries: str) -> AggregatePromise:
     settings = aggregate_settings(*queries)
     assert settings.aggregate is not None
     return compile_aggregates(settings, settings.aggregate, KeyRing((EPOCH,), EPOCH))
+
+
+def refused(file: Path) -> list[tuple[int, str, str]]:
+    """Line, place and what was found of every problem; each says what is allowed and how to put it right."""
+    with pytest.raises(ConfigurationRefused) as told:
+        open_aggregates(file, {})
+    assert all(problem.allowed and problem.fix for problem in told.value.problems)
+    return [(problem.line, problem.path, problem.found) for problem in told.value.problems]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,8 +22,10 @@ PARITY = np.array([[[0.25, 0.0], [0.0, 0.25]], [[0.0, 0.25], [0.25, 0.0]]])
 def through(laws: Matrix, loss: float) -> float:
     """The largest ln (1 + w A)/(1 + w B) over all pairs of rows and all sets of columns."""
     sets = (np.arange(1 << laws.shape[1])[:, None] >> np.arange(laws.shape[1])) & 1
-    chances = (sets[:, None, :] * laws).sum(axis=2)
-    told = np.log1p(math.expm1(loss) * chances)
+    inside = (sets[:, None, :] * laws).sum(axis=2)
+    outside = ((1 - sets)[:, None, :] * laws).sum(axis=2)
+    with np.errstate(divide="ignore"):
+        told = np.logaddexp(np.log(outside), loss + np.log(inside))
     return max(0.0, float((told.max(axis=1) - told.min(axis=1)).max()))
 
 

@@ -6,13 +6,17 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from command_house import run
+from typer.testing import Result
 
 from beliefs.alphabet import Alphabet, Categories
 from stream.fitting.progress import Progress
 from stream.fitting.reading import Reading, Users
 from stream.fitting.sources import Chunk, Fields, Source
+from stream.names import EXIT_DONE, EXIT_REFUSED
 from stream.records.paths import parse_path
 from stream.settings.model import EventTimeSettings, ProtectSettings, RecordSettings, UserSettings
 
@@ -85,3 +89,17 @@ class Records:
 
     def chunks(self) -> Iterator[Chunk]:
         yield from self.portions
+
+
+def fit_written(folder: Path, source: str, name: str, *arguments: object) -> tuple[bytes, dict[str, Any]]:
+    """What `sottovoce fit` wrote and what it told as JSON."""
+    told = run("fit", "--from", folder / source, "--out", folder / name, "--replace", "--json", *arguments)
+    assert told.exit_code == EXIT_DONE, told.stderr
+    return (folder / name).read_bytes(), json.loads(told.stdout)
+
+
+def fit_refused(folder: Path, source: str, *arguments: object) -> Result:
+    told = run("fit", "--from", folder / source, "--out", folder / "none.json", *arguments)
+    assert (told.exit_code, told.stdout) == (EXIT_REFUSED, ""), told.stdout
+    assert not (folder / "none.json").exists()
+    return told

@@ -58,19 +58,19 @@ def curve(first: Vector, second: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _hull(across: Vector, up: Vector) -> tuple[Vector, Vector]:
-    """The upper hull of points whose first coordinate never falls, the highest first where it is the same.
+    """The upper hull of points whose first coordinate never falls, and of equal ones the highest first.
 
-    A point on or below the line between its neighbours is no corner. It is left out while both neighbours stay: two
-    points that are one but for a rounding lie on each other's lines, and must not both go.
+    A point on or below the line between its neighbours is no corner and may go while they stay: never two neighbours
+    at once, for two that are one point, or nearly, are each on the line between the other and a third.
     """
-    highest = np.concatenate([[True], across[1:] > across[:-1]])
-    across, up = across[highest], up[highest]
-    turn, kept = 0, 0
-    while across.size > 2 and kept < 2:
+    first = np.concatenate([[True], np.diff(across) > 0.0])
+    across, up, parity = across[first], up[first], 0
+    while across.size > 2:
         wide, high = across[2:] - across[:-2], up[2:] - up[:-2]
-        corners = np.ones(across.size, dtype=np.bool_)
-        below = (across[1:-1] - across[:-2]) * high - (up[1:-1] - up[:-2]) * wide >= 0.0
-        corners[1 + turn : -1 : 2] = ~below[turn::2]
-        across, up = across[corners], up[corners]
-        turn, kept = 1 - turn, kept + 1 if corners.all() else 0
+        turns = (across[1:-1] - across[:-2]) * high - (up[1:-1] - up[:-2]) * wide
+        corners = np.concatenate([[True], turns < 0.0, [True]])
+        if corners.all():
+            break
+        corners[parity::2] = True
+        across, up, parity = across[corners], up[corners], 1 - parity
     return across, up

@@ -8,19 +8,21 @@ from collections.abc import Callable
 SUM, LARGEST = "sum", "largest"
 """Of the sizes of all coordinates' noise."""
 
-COORDINATES_MAX = 1 << 40
+COORDINATES_MAX = 1 << 32
 
 _HALVINGS = 1100
-_CLOSE = 1e-16
+_CLOSE = 2.0**-50
 _STEPS_MAX = 1 << 26
 
 
 def chance_beyond(margin: float, coordinates: int, norm: str) -> float:
     """P(norm >= margin) for noise of scale 1."""
+    if margin == 0.0:
+        return 1.0
     if norm == LARGEST:
         # 1 - (1 - e^-margin)^q, which keeps its digits at both ends.
         near = math.log(-math.expm1(-margin)) if margin < math.log(2.0) else math.log1p(-math.exp(-margin))
-        return -math.expm1(coordinates * near) if margin > 0.0 else 1.0
+        return -math.expm1(coordinates * near)
     return upper_gamma(coordinates, margin)
 
 
@@ -40,15 +42,13 @@ def margin_of(failure: float, coordinates: int, norm: str) -> float:
 
 def upper_gamma(shape: int, above: float) -> float:
     """P(a gamma variable of this whole shape and scale 1 is above): by its series, or its continued fraction."""
-    if above == 0.0:
-        return 1.0
     if above < shape + 1.0:
         return max(0.0, 1.0 - _density(shape, above) * _series(shape, above))
     return min(1.0, _density(shape, above) * _fraction(shape, above))
 
 
 def _density(shape: int, above: float) -> float:
-    """x^q e^-x / q! times q/x... as q^0: the term at which the series and the fraction begin, x^q e^-x / gamma(q)."""
+    """x^q e^-x / gamma(q), with which the series and the fraction are multiplied."""
     ratio = (above - shape) / shape
     if shape < 16 or ratio > 8.0:
         return math.exp(shape * math.log(above) - above - math.lgamma(shape))

@@ -62,7 +62,8 @@ class ChainInfluence:
         if int(capped.max()) < INFINITE // (self.length + 1):
             summed: Places = capped + left + right
             return summed
-        return np.array([sum_units(each) for each in zip(capped, left, right, strict=True)], dtype=np.int64)
+        parts = (each.tolist() for each in (capped, left, right))
+        return np.array([sum_units(each) for each in zip(*parts, strict=True)], dtype=np.int64)
 
     def worst(self, losses: Places) -> Worst:
         leaks = self.leaks(losses)

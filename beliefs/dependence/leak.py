@@ -67,24 +67,23 @@ class Asked:
         weights = np.ascontiguousarray(np.transpose(self.joint, turned)).reshape(shape)
         place = np.ascontiguousarray(np.transpose(self.atoms.place, turned)).reshape(shape)
         for number in np.flatnonzero(np.count_nonzero(weights.any(axis=2), axis=1) > 1).tolist():
-            points, local = np.unique(place[number], return_inverse=True)
-            found = Atoms(self.atoms.points[points], local.reshape(shape[1:]).astype(np.int64), self.atoms.moved)
-            yield Context(weights[number], found)
+            met, local = weights[number] > 0.0, np.zeros(shape[1:], dtype=np.int64)
+            points, local[met] = np.unique(place[number][met], return_inverse=True)
+            yield Context(weights[number], Atoms(self.atoms.points[points], local, self.atoms.moved))
         if not known:
             yield NOTHING
 
 
 @dataclass(frozen=True)
 class Context:
-    """weights[value, combination of what is unknown] and the numbers there."""
+    """weights[value, combination of what is unknown] and the numbers there, of those that can occur."""
 
     weights: Matrix
     atoms: Atoms
 
     def leak(self, scale: float, times: int) -> float:
         """At most what moves from end to end."""
-        met = self.atoms.points[self.atoms.place[self.weights > 0.0]]
-        reach = Fraction(float(met.max())) - Fraction(float(met.min()))
+        reach = Fraction(float(self.atoms.points[-1])) - Fraction(float(self.atoms.points[0]))
         group = least_above(reach / Fraction(scale) * times)
         if reach == 0 or len(self.weights) == 1:
             return 0.0

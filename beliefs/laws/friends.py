@@ -61,9 +61,7 @@ class FriendsLaw:
 
     def nearness(self) -> Matrix:
         """((distance + offset) / offset)^-exponent: 1 at one's own place."""
-        near = np.empty_like(self.distances)
-        _fill(self.distances, self.offset, self.exponent, near)
-        return near
+        return nearness_at(self.distances, self.offset, self.exponent)
 
     def kernel(self) -> Matrix:
         """kernel[y, x] is the chance that a friend of somebody at y is at x: the same in both directions."""
@@ -124,6 +122,13 @@ def _check_distances(distances: Matrix) -> None:
         if bool(wrong.any()):
             row, column = np.argwhere(wrong)[0]
             raise Invalid("distances", f"entry [{row}, {column}] {what}")
+
+
+def nearness_at(distances: Matrix, offset: float, exponent: float) -> Matrix:
+    """((distance + offset) / offset)^-exponent of a table of distances."""
+    near = np.empty_like(distances)
+    _fill(distances, offset, exponent, near)
+    return near
 
 
 def city_blocks(places: Matrix) -> Matrix:

@@ -256,12 +256,12 @@ def _plain_scale(own: Vector, scale: float) -> float:
     return scale if own[0] == 1.0 else math.nextafter(scale / abs(float(own[0])), 0.0)
 
 
-def fitting(weights: Vector | None, size: int) -> Vector:
+def fitting(weights: Vector | None, size: int, field: str = "weights") -> Vector:
     """1 for each attribute where nothing is said."""
     if weights is None:
         return np.ones(size)
     if weights.size != size:
-        raise Invalid("weights", f"has {weights.size} entries, but there are {size} attributes")
+        raise Invalid(field, f"has {weights.size} entries, but there are {size} attributes")
     return weights
 
 

@@ -16,7 +16,7 @@ from stream.aggregates.laws import Laws, said_by
 from stream.aggregates.query import Query
 from stream.settings.aggregate import AggregateSettings
 
-_WHOEVER: Final = Members(BY_FIELD, "whoever belongs together")
+WHOEVER: Final = Members(BY_FIELD, "whoever belongs together")
 """A group's bound needs nobody's name: the account is everybody's."""
 
 
@@ -36,7 +36,7 @@ def users_of(settings: AggregateSettings, laws: Laws) -> Dependence | Theta:
     if laws.users is not None:
         return said_by(laws.users)
     group = settings.dependence.users.group
-    return Independent() if group is None else Group(group, _WHOEVER)
+    return Independent() if group is None else Group(group, WHOEVER)
 
 
 def _windows_of(settings: AggregateSettings, laws: Laws) -> Literal["any", "fresh"] | OverWindows | Theta:

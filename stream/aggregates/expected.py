@@ -1,11 +1,16 @@
-"""What the gate will make of windows, known in advance because it looks at nobody's data."""
+"""What the gate will make of windows, and how near noise leaves their numbers: known in advance, as nobody's data
+matters to either.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from fractions import Fraction
 
 from stream.aggregates.ledger import MOST_NOISE
 from stream.aggregates.promise import AggregatePromise
+from stream.aggregates.query import Query
+from stream.aggregates.release import CONFIDENCE, CONFIDENCE_OF_A_PART
 
 
 def fitting_windows(promise: AggregatePromise) -> int:
@@ -23,3 +28,22 @@ def topped_up(promise: AggregatePromise) -> float | None:
         return None
     left = promise.claim.next_loss([loss] * fit, promise.target)
     return loss / left if 0 < left <= loss <= left * MOST_NOISE else None
+
+
+def right_within(query: Query) -> float:
+    """How far a count, a sum or a cell is from the truth at most, with 95 %, in the unit of its field."""
+    return float(query.noise[0].interval(CONFIDENCE) * Fraction(query.grid))
+
+
+def mean_within(query: Query, users: int) -> float | None:
+    """How far a mean over so many users is from the truth at most, with 95 %, for the worst mean; None where the noise
+    is larger than they are.
+
+    Sum and count are each right to their margins S and N with 97.5 %; of users n with a mean m above the centre the
+    quotient is within (S + |m| N)/(n - N) of m, and |m| is at most half of the range.
+    """
+    summed, counted = (noise.interval(CONFIDENCE_OF_A_PART) for noise in query.noise)
+    if users <= counted:
+        return None
+    far = max(query.most - query.centre, query.centre - query.least)
+    return float(Fraction(summed + far * counted, users - counted) * Fraction(query.grid))

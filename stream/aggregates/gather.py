@@ -5,6 +5,10 @@ Everything goes by the order of the records. A partition has a latest event time
 closed, which are committed with each block; after each event that counts, every window is closed that ended more than
 `lateness` before the latest time. So where blocks are cut, and how often they are repeated, changes nothing. Where no
 event comes, windows are closed by the clock, as the release protocol does it: the time is committed first.
+
+A window that is closed takes no event any more; its sums are written at once, unless very many windows close together
+(after a long silence, or at the first event long after the first window): then each event that is carried out writes
+one partial, and the clock the rest, so that no transaction grows with the gap.
 """
 
 from __future__ import annotations
@@ -41,13 +45,13 @@ ONE_EVENT: Final = Categories(["event"])
 
 _UNREADABLE: Final = Rejected(names.STATE_UNREADABLE, WHOLE)
 _TOO_MANY: Final = Rejected(names.TOO_LARGE, WHOLE)
-_MARK: Final = struct.Struct(">Bqq")
+_MARK: Final = struct.Struct(">Bqqq")
 _MARK_VERSION: Final = 1
 
 
 class GatherTold(NamedTuple):
-    """Where a partition stands after a block, for whoever watches: up to when its windows are closed, its latest event
-    time, and how many users have contributed to open windows.
+    """Where a partition stands after a block, for whoever watches: up to when its windows are closed and written, its
+    latest event time, and how many users have contributed to windows that are not.
     """
 
     closed_to: int
@@ -60,13 +64,14 @@ class Closing:
 
     def __init__(self, wait: int) -> None:
         self._wait = wait
-        self.next_end = 0
+        self.next_end: int | None = 0
+        """Of the next window; None while closed ones are still to be written."""
 
     def set(self, user: bytes, record: bytes | None) -> None:
         """Windows wait for a time and for nobody."""
 
     def first(self) -> int:
-        return self.next_end + self._wait
+        return 0 if self.next_end is None else self.next_end + self._wait
 
 
 class GatherPipeline:
@@ -82,15 +87,17 @@ class GatherPipeline:
         self._at_once = windows_at_once(rules.cells)
         self._time_place = TIMESTAMP if promise.record.event_time.path is None else str(promise.record.event_time.path)
         self.deadlines = Closing(promise.lateness + promise.grace)
-        self._closed = self._latest = promise.start
-        self.deadlines.next_end = self._closed + promise.length
+        self._stand(promise.start, promise.start, promise.start)
+
+    def _stand(self, closed: int, latest: int, written: int) -> None:
+        self._closed, self._latest, self._written = closed, latest, written
+        self.deadlines.next_end = closed + self._promise.length if written == closed else None
 
     def adopt(self, store: UserStore) -> int:
         """Start from what was committed. Every key that a contribution was sealed with must be there."""
-        promise, mark = self._promise, store.marks().get(AGGREGATE_KEY)
-        self._closed, self._latest = (promise.start, promise.start) if mark is None else self._read(mark)
-        self.deadlines.next_end = self._closed + promise.length
-        missing = self._people.adopt(store.held(), self._number(self._closed))
+        start, mark = self._promise.start, store.marks().get(AGGREGATE_KEY)
+        self._stand(*(start, start, start) if mark is None else self._read(mark))
+        missing = self._people.adopt(store.held(), self._number(self._written))
         if missing:
             raise StateRefused(
                 "What users have contributed to open windows cannot be opened.",
@@ -116,10 +123,11 @@ class GatherPipeline:
     def prepare_overdue(self, store: UserStore, clock: int) -> Effects | None:  # noqa: ARG002
         promise = self._promise
         target = self._boundary(clock - promise.lateness - promise.grace)
-        if target <= self._closed:
+        if max(target, self._closed) == self._written:
             return None
+        self._closed = max(target, self._closed)
         partials: list[Outgoing] = []
-        self._close(min(target, self._closed + PARTIALS_AT_ONCE * self._at_once * promise.length), partials)
+        self._write(PARTIALS_AT_ONCE, partials)
         return self._effects(partials, clock)
 
     def _take(
@@ -131,7 +139,7 @@ class GatherPipeline:
         stamps = records.timestamps[columns.positions].tolist()
         taken = repeated = replayed = 0
         refused: list[tuple[int, Rejected]] = []
-        closed, open_from, closes_at = self._closed, self._number(self._closed), self._closes_at()
+        closed, kept_from, closes_at = self._closed, self._number(self._written), self._closes_at()
         numbers = zip(columns.offsets.tolist(), columns.users, columns.times.tolist(), stamps, values, strict=False)
         for i, (offset, user, time, stamp, row) in enumerate(numbers):
             if time < closed or time > stamp + ahead:
@@ -144,7 +152,7 @@ class GatherPipeline:
             if offset <= person.offset:
                 replayed += 1
                 continue
-            new = people.take(person, offset, (time - start) // length, time, row, open_from)
+            new = people.take(person, offset, (time - start) // length, time, row, kept_from)
             if new is None:
                 refused.append((int(columns.positions[i]), _TOO_MANY))
                 continue
@@ -154,22 +162,24 @@ class GatherPipeline:
                 repeated += 1
             if time > self._latest:
                 self._latest = time
-                if time >= closes_at:
-                    self._close(self._boundary(time - self._promise.lateness), partials)
-                    closed, open_from, closes_at = self._closed, self._number(self._closed), self._closes_at()
+            if time >= closes_at or self._written < closed:
+                closed = self._closed = max(closed, self._boundary(time - self._promise.lateness))
+                self._write(1, partials)
+                kept_from, closes_at = self._number(self._written), self._closes_at()
         counts = {names.TAKEN: taken, names.REPEATED: repeated, names.REPLAYED: replayed}
         return counts, sorted([*columns.rejected, *refused]) if refused else columns.rejected
 
-    def _close(self, target: int, partials: list[Outgoing]) -> None:
-        """Close every window up to this boundary."""
+    def _write(self, most: int, partials: list[Outgoing]) -> None:
+        """Write so many partials of windows that are closed, at most."""
         length = self._promise.length
-        while self._closed < target:
-            until = min(target, self._closed + self._at_once * length)
-            numbers = range(self._number(self._closed), self._number(until))
-            sums = [self._people.close(number) for number in numbers]
-            partials.append(Outgoing(None, self._sealer.seal(self._closed, until, sums), until))
-            self._closed = until
-        self.deadlines.next_end = self._closed + length
+        for _ in range(most):
+            until = min(self._closed, self._written + self._at_once * length)
+            if until > self._written:
+                numbers = range(self._number(self._written), self._number(until))
+                sums = [self._people.close(number) for number in numbers]
+                partials.append(Outgoing(None, self._sealer.seal(self._written, until, sums), until))
+                self._written = until
+        self._stand(self._closed, self._latest, self._written)
 
     def _effects(self, partials: list[Outgoing], timestamp: int) -> Effects:
         """What has changed since this was asked before."""
@@ -177,8 +187,8 @@ class GatherPipeline:
         effects.releases = RecordBlock.of(partials)
         effects.changelog = changelog_of(held, timestamp)
         effects.held = held
-        effects.marks = {AGGREGATE_KEY: _MARK.pack(_MARK_VERSION, self._closed, self._latest)}
-        effects.aggregates = GatherTold(self._closed, self._latest, len(self._people))
+        effects.marks = {AGGREGATE_KEY: _MARK.pack(_MARK_VERSION, self._closed, self._latest, self._written)}
+        effects.aggregates = GatherTold(self._written, self._latest, len(self._people))
         return effects
 
     def _dead_letter(self, records: InputBlock, position: int, reason: Rejected) -> Outgoing:
@@ -206,11 +216,13 @@ class GatherPipeline:
         """Of the window that begins here."""
         return (boundary - self._promise.start) // self._promise.length
 
-    def _read(self, mark: bytes) -> tuple[int, int]:
+    def _read(self, mark: bytes) -> tuple[int, int, int]:
+        """Closed, latest and written."""
         if len(mark) == _MARK.size and mark[0] == _MARK_VERSION:
-            _, closed, latest = _MARK.unpack(mark)
-            if closed == self._boundary(closed) >= self._promise.start <= latest:
-                return closed, latest
+            _, closed, latest, written = _MARK.unpack(mark)
+            start, edges = self._promise.start, [self._boundary(closed), self._boundary(written)]
+            if edges == [closed, written] and start <= written <= closed and start <= latest:
+                return closed, latest, written
         raise mark_refused(self._where)
 
 

@@ -101,9 +101,9 @@ class People:
         """How many users have contributed to windows that are open."""
         return len(self._known) + len(self._strangers)
 
-    def adopt(self, held: Iterable[tuple[bytes, bytes]], open_from: int) -> set[int]:
+    def adopt(self, held: Iterable[tuple[bytes, bytes]], kept_from: int) -> set[int]:
         """Forget everything and begin with these records; answers the key epochs that are missing in the ring. Windows
-        before `open_from` are closed.
+        before `kept_from` are written.
         """
         self._clear()
         missing: set[int] = set()
@@ -112,10 +112,10 @@ class People:
             if head is not None and not self._ciphers.has(head.epoch):
                 missing.add(head.epoch)
             else:
-                self._adopt_one(key, record, head, open_from)
+                self._adopt_one(key, record, head, kept_from)
         return missing
 
-    def _adopt_one(self, key: bytes, record: bytes, head: Head | None, open_from: int) -> None:
+    def _adopt_one(self, key: bytes, record: bytes, head: Head | None, kept_from: int) -> None:
         """A record that cannot be read keeps its user out until the windows that it names are closed."""
         if head is None:
             self._unreadable[key] = -1
@@ -130,7 +130,7 @@ class People:
         self._strangers[key] = person
         self._ending.setdefault(head.last, []).append(person)
         for window, mine in windows.items():
-            if window >= open_from:
+            if window >= kept_from:
                 self._rules.add(mine, self._cells(window))
 
     def find(self, user: bytes) -> Person | None:
@@ -147,7 +147,7 @@ class People:
         return person
 
     def take(
-        self, person: Person, offset: int, window: int, time: int, values: tuple[int, ...], open_from: int
+        self, person: Person, offset: int, window: int, time: int, values: tuple[int, ...], kept_from: int
     ) -> bool | None:
         """Add an event; answers whether it was new, or None where the user already contributes to as many open windows
         as a record holds: then nothing has changed. What was contributed to closed windows is dropped.
@@ -155,8 +155,8 @@ class People:
         mine = person.windows.get(window)
         if mine is None:
             kept = person.windows
-            if kept and min(kept) < open_from:
-                kept = {number: contribution for number, contribution in kept.items() if number >= open_from}
+            if kept and min(kept) < kept_from:
+                kept = {number: contribution for number, contribution in kept.items() if number >= kept_from}
             if len(kept) >= self._most:
                 return None
             person.windows = kept

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from beliefs.rounding import INFINITE, nats
-from stream.aggregates.expected import fitting_windows, topped_up
+from stream.aggregates.expected import fitting_windows, mean_within, topped_up
 from stream.aggregates.laws import said_by, together
 from stream.aggregates.opening import OpenedAggregates
 from stream.aggregates.promise import AggregatePromise
@@ -78,20 +78,6 @@ def moves_of(query: Query) -> tuple[int, ...]:
     if query.kind == "mean":
         return (width, 1)
     return (max(abs(query.least), abs(query.most), width),)
-
-
-def mean_within(query: Query, users: int) -> float | None:
-    """How far a mean over so many users is from the truth at most, with 95 %, for the worst mean; None where the noise
-    is larger than they are.
-
-    Sum and count are each right to their margins S and N with 97.5 %; of users n with a mean m above the centre the
-    quotient is within (S + |m| N)/(n - N) of m, and |m| is at most half of the range.
-    """
-    summed, counted = (noise.interval(CONFIDENCE_OF_A_PART) for noise in query.noise)
-    if users <= counted:
-        return None
-    far = max(query.most - query.centre, query.centre - query.least)
-    return float(Fraction(summed + far * counted, users - counted) * Fraction(query.grid))
 
 
 def _assumed(settings: AggregateSettings, promise: AggregatePromise) -> dict[str, Any]:

@@ -172,7 +172,7 @@ def _withheld(facts: Mapping[str, Any]) -> Iterator[str]:
         more = facts["more_noise"]
         then = "" if more is None else f" the next one has {more:.3g} times the noise;"
         yield (
-            f"the target pays for {facts['fit']:,} windows in a row;{then} then windows are withheld (budget) until "
+            f"the target pays for {_windows(facts['fit'])} in a row;{then} then windows are withheld (budget) until "
             f"earlier ones are {facts['horizon']:,} windows ago"
         )
     yield (
@@ -181,13 +181,17 @@ def _withheld(facts: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
+def _windows(count: int) -> str:
+    return "one window" if count == 1 else f"{count:,} windows"
+
+
 def _not_promised(facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["users"] != "group":
         yield "anything more about users who depend on one another otherwise than is declared"
     if facts["windows"] != "any":
         yield "anything more where windows depend on one another otherwise than is declared"
     yield (
-        f"a bound over more than {facts['horizon']:,} windows: what is told about a user goes on, "
+        f"a bound over more than {_windows(facts['horizon'])}: what is told about a user goes on, "
         f"{write_duration(facts['horizon_ms'])} after {write_duration(facts['horizon_ms'])}"
     )
     yield from _NEVER

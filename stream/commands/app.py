@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from stream.commands import adversary_options, calibrate_options, estimate_options, fit_options, plan_options
-from stream.names import DISTRIBUTION, EVENTS_A_DAY
+from stream.names import DISTRIBUTION, EVENTS_A_DAY, USERS_A_WINDOW
 
 app = typer.Typer(
     name=DISTRIBUTION,
@@ -104,11 +104,18 @@ def fit(
     private_epsilon: fit_options.PrivateEpsilon = None,
     contribution: fit_options.Contribution = 32,
     joint: fit_options.Joint = None,
+    law: fit_options.Law = None,
+    component: fit_options.Component = None,
+    window: fit_options.Window = None,
+    most: fit_options.Most = None,
+    length: fit_options.Length = None,
+    friends: fit_options.Friends = None,
+    range: fit_options.Range = None,  # noqa: A002 - the option's name
     html: fit_options.Html = None,
     replace: fit_options.Replace = False,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a model from data, or a joint table of several fields, and say how good it is."""
+    """Learn a model from data, a joint table of fields, or a law of dependent people, and say how good it is."""
     options = dict(locals())
     from stream.commands.fit import fit_command
 
@@ -145,18 +152,23 @@ def plan(
     write: plan_options.Write = None,
     replace: plan_options.Replace = False,
     everything: plan_options.Everything = False,
+    within: plan_options.Within = None,
+    users: plan_options.UsersAWindow = USERS_A_WINDOW,
     as_json: AsJson = False,
 ) -> None:
     """Find the mechanism, epsilon, window and budget that keep what you want and tell the least.
 
     Say what you want with --agreement, --distance, --leakage-per-day and --delay; without any of them the points that
-    no other beats are listed and none is chosen. No data is read, and no Kafka.
+    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. No data is read, and no
+    Kafka.
     """
-    from stream.commands.plan import Asked, Outputs, plan_command
+    from stream.commands.plan import plan_command
+    from stream.commands.plan_asked import Asked, Outputs
     from stream.planning.grid import Grid
 
     grid = Grid(tuple(mechanism or ()), tuple(epsilon or ()), tuple(order or ()), tuple(window or ()))
-    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything)
+    wanted = tuple(within or ())
+    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything, wanted, users)
     raise typer.Exit(plan_command(asked, Outputs(html, write, replace), as_json=as_json))
 
 

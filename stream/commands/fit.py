@@ -1,5 +1,5 @@
 """`sottovoce fit [CONFIG] --from DATA --out MODEL`: a model from data; with `--released`, from releases alone; with
-`--joint A,B`, a joint table of several fields.
+`--joint A,B`, a joint table of several fields; with `--law KIND`, how people depend on each other.
 
 Exit status 0 when the model is written, 2 when there is none that could be.
 """
@@ -10,12 +10,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stream.commands.report import errors_told, say, say_json
 from stream.errors import CannotFit
 from stream.fitting.asked import Asked, cannot, task_of
+from stream.fitting.law_asked import LawAsked, law_task_of, refuse_without_law
 from stream.fitting.progress import Progress
 from stream.names import EXIT_DONE
 from stream.settings.followed import load_followed
@@ -42,18 +44,24 @@ def fit_command(
     joint: str | None = None,
     **options: Any,
 ) -> int:
-    """Learn a model, write it, and say how good it is. `options` are those of `Asked`."""
+    """Learn a model, write it, and say how good it is. `options` are those of `Asked` and `LawAsked`."""
+    wanted = LawAsked(**{each.name: options.pop(each.name, None) for each in fields(LawAsked)})
     asked = Asked(**options)
     with errors_told(as_json=as_json):
-        _refuse_one_for_two(config, asked.source, out, html)
+        _refuse_one_for_two(config, asked.source, out, html, wanted.friends)
         for file in (out, html):
             if file is not None:
                 _require_free(file, replace=replace)
         way = _from_data if asked.private_epsilon is None else _from_noisy_counts
-        if joint is not None:
-            _refuse_beside_joint(released, html)
+        if wanted.law is not None:
+            _refuse_beside("--law", released, html, config=config, joint=joint)
+            answer = _law(wanted, asked, out)
+        elif joint is not None:
+            refuse_without_law(wanted)
+            _refuse_beside("--joint", released, html)
             answer = _joint_table(joint, config, asked, out)
         else:
+            refuse_without_law(wanted)
             answer = (_from_releases if released else way)(config, asked, out)
         _write(out, answer.data)
         if html is not None:
@@ -127,10 +135,28 @@ def _from_releases(config: Path | None, asked: Asked, out: Path) -> Answer:
     return Answer(fitted.data, facts, write_released(facts, _written_to(out)), released_page(fitted, facts))
 
 
-def _refuse_beside_joint(released: bool, html: Path | None) -> None:
-    for option, given in (("--released", released), ("--html", html is not None)):
+def _refuse_beside(
+    way: str, released: bool, html: Path | None, config: Path | None = None, joint: str | None = None
+) -> None:
+    for option, given in (
+        ("--released", released),
+        ("--html", html is not None),
+        ("CONFIG", config is not None),
+        ("--joint", joint is not None),
+    ):
         if given:
-            raise cannot(option, "--joint counts a table of several fields, and has no such thing", "leave it away")
+            raise cannot(option, f"{way} counts a table of its own, and has no such thing", "leave it away")
+
+
+def _law(wanted: LawAsked, asked: Asked, out: Path) -> Answer:
+    from stream.fitting.law import fit_law
+    from stream.fitting.law_report import law_figures, write_law
+
+    task = law_task_of(wanted, asked)
+    with _progress() as progress:
+        fitted = fit_law(task, progress)
+    facts = law_figures(fitted)
+    return Answer(fitted.data, facts, write_law(facts, _written_to(out)), "")
 
 
 def _joint_table(joint: str, config: Path | None, asked: Asked, out: Path) -> Answer:
@@ -158,9 +184,12 @@ def _written_to(out: Path) -> str:
     return f", written to {out}"
 
 
-def _refuse_one_for_two(config: Path | None, source: str | None, out: Path, html: Path | None) -> None:
+def _refuse_one_for_two(
+    config: Path | None, source: str | None, out: Path, html: Path | None, friends: Path | None
+) -> None:
     """Nothing that is read is written over, with --replace either."""
-    named = [("the settings", config), ("--from", None if source is None else Path(source)), ("--html", html)]
+    read = None if source is None else Path(source)
+    named = [("the settings", config), ("--from", read), ("--friends", friends), ("--html", html)]
     for written, file in (("--out", out), ("--html", html)):
         for option, other in named:
             if file is not None and other is not None and option != written and file.absolute() == other.absolute():

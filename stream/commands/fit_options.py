@@ -46,6 +46,20 @@ Contribution = Annotated[int, _option("--contribution", words="Of each user so m
 Joint = Annotated[
     str | None, _option("--joint", metavar="A,B", words="Count how these fields come together, into a joint table.")
 ]
+Law = Annotated[
+    str | None,
+    _option(
+        "--law",
+        metavar="KIND",
+        words="How people depend on each other, from public or past events: blocks, windows, gaussian, friends, tree.",
+    ),
+]
+Component = Annotated[str | None, _option("--component", words="The field that names the household.")]
+Window = Annotated[str | None, _option("--window", words="How long a window of contributions is, such as 1h.")]
+Most = Annotated[int | None, _option("--most", words="The largest contribution; larger ones count as that.")]
+Length = Annotated[int | None, _option("--length", words="So many windows of a user count together.")]
+Friends = Annotated[Path | None, _option("--friends", words="A file with the columns user and friend.")]
+Range = Annotated[float | None, _option("--range", words="Numbers that near each other are to be hidden.")]
 Html = Annotated[Path | None, _option("--html", words="A page with pictures to write.")]
 Released = Annotated[bool, typer.Option("--released", help="Learn from what the pipeline has released, alone.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over files that are there.")]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,16 +16,18 @@ from pydantic_core import PydanticCustomError
 
 from stream.commands.compiling import compiling_told
 from stream.commands.init import template
+from stream.commands.plan_aggregates import plan_aggregates
+from stream.commands.plan_asked import Asked, Outputs
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.errors import CannotPlan
 from stream.fields.joint import read_joint
 from stream.keys import new_ring
-from stream.names import EVENTS_A_DAY, EXIT_DONE, EXIT_FAILED, MOST_EVENTS_A_DAY
+from stream.names import EXIT_DONE, EXIT_FAILED, MOST_EVENTS_A_DAY
 from stream.planning.fields import figures as field_figures
 from stream.planning.fields import outlooks
 from stream.planning.fields import told as fields_told
 from stream.planning.frontier import choose
-from stream.planning.grid import Document, Grid, base_document, candidates, document_of
+from stream.planning.grid import Document, base_document, candidates, document_of
 from stream.planning.page import page
 from stream.planning.points import Point
 from stream.planning.progress import Progress
@@ -36,37 +37,18 @@ from stream.planning.words import Plan, figures, told
 from stream.planning.written import Given, settings_text
 from stream.serving import load_model
 from stream.settings.kinds import read_duration
-from stream.settings.load import load_settings, written_out
+from stream.settings.load import is_of_aggregates, load_settings, written_out
 from stream.settings.model import Settings
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The options as they were given."""
-
-    config: Path | None = None
-    model: Path | None = None
-    agreement: float | None = None
-    distance: float | None = None
-    leakage: float | None = None
-    per_day: int = EVENTS_A_DAY
-    delay: str | None = None
-    grid: Grid = field(default_factory=Grid)
-    everything: bool = False
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Files that are written beside the answer."""
-
-    html: Path | None = None
-    write: Path | None = None
-    replace: bool = False
 
 
 def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
     """Print the plan, and write what is asked for."""
     with errors_told(as_json=as_json):
+        if asked.config is not None and is_of_aggregates(asked.config):
+            return plan_aggregates(asked, outputs, as_json=as_json)
+        if asked.within:
+            why = "widths are for aggregates of windows, and none are declared"
+            raise impossible("--within", why, "give settings with aggregate, or remove it")
         if asked.config is not None and not (settings := load_settings(asked.config)).follows:
             return _plan_fields(settings, asked, outputs, as_json=as_json)
         given = _given(asked)

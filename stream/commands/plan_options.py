@@ -69,6 +69,15 @@ Write = Annotated[
     ),
 ]
 Replace = Annotated[bool, typer.Option("--replace", help="Let --html and --write write over files that are there.")]
+Within = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=WIDTH",
+        help="Of aggregates: ask that this one is right to so much with 95 %, in its field's unit; can be repeated.",
+        show_default=False,
+    ),
+]
+UsersAWindow = Annotated[int, typer.Option("--users", help="Of aggregates: over how many users in a window means are.")]
 Everything = Annotated[bool, typer.Option("--all", help="List every point, not only those that no other beats.")]
 
 SampleFile = Annotated[

@@ -71,8 +71,8 @@ async def carry_out(task: Task) -> None:
 
 
 async def _warm_up_unless(stop: asyncio.Event, task: Task) -> None:
-    """In a thread, so that whoever asks for /readyz meanwhile is told that this worker is not ready; before the group is
-    joined, because it takes seconds without any heartbeat.
+    """In a thread, so that whoever asks for /readyz meanwhile is told that this worker is not ready; and first of all,
+    because compiling takes seconds without any heartbeat.
     """
     with compiling_told(logging.getLogger(DISTRIBUTION).info):
         warming = asyncio.create_task(asyncio.to_thread(_warm_up, task), name="warming up")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stream.compute import prior, prior_published
+from stream.compute import prior, prior_laws, prior_published
 from stream.compute.computation import Choice, Computation
 from stream.compute.inputs import (
     Input,
@@ -42,6 +42,8 @@ CHAIN = (
     Input("domain", integers),
     Input("length", count),
 )
+LAWS = Input("laws", prior_laws.laws, needed=False)
+ONE_OR_SEVERAL = (("joint", "domains"), ("laws",))
 
 
 def maybe(*inputs: Input) -> tuple[Input, ...]:
@@ -49,10 +51,16 @@ def maybe(*inputs: Input) -> tuple[Input, ...]:
     return tuple(Input(each.name, each.read, needed=False) for each in inputs)
 
 
+TABLE = (*maybe(JOINT, DOMAINS), LAWS)
+
 PDP: Mapping[str, Computation | Choice] = {
-    "pdp.leakage": Computation(prior.leakage, (JOINT, DOMAINS, WEIGHTS, SCALE, ATTACKED, KNOWN, KNOWN_VALUES)),
+    "pdp.leakage": Computation(
+        prior.leakage, (*TABLE, WEIGHTS, SCALE, ATTACKED, KNOWN, KNOWN_VALUES), exactly_one_of=ONE_OR_SEVERAL
+    ),
     "pdp.worst": Computation(
-        prior.worst, (JOINT, DOMAINS, WEIGHTS, SCALE, Input("max_known", whole_number, needed=False))
+        prior.worst,
+        (*TABLE, WEIGHTS, SCALE, Input("max_known", whole_number, needed=False)),
+        exactly_one_of=ONE_OR_SEVERAL,
     ),
     "pdp.published": Choice(
         "formula",
@@ -92,19 +100,26 @@ PDP: Mapping[str, Computation | Choice] = {
         (
             Input("epsilon", positive),
             *maybe(JOINT, DOMAINS, Input("covariance", matrix), Input("range", positive), *CHAIN),
+            LAWS,
             WEIGHTS,
             Input("adversary", text, needed=False),
             *maybe(ATTACKED),
             KNOWN,
         ),
-        exactly_one_of=(("joint", "domains"), ("covariance", "range"), tuple(each.name for each in CHAIN)),
+        exactly_one_of=(("joint", "domains"), ("covariance", "range"), tuple(each.name for each in CHAIN), ("laws",)),
     ),
     "pdp.posterior": Computation(
         prior.posterior,
         (JOINT, DOMAINS, WEIGHTS, SCALE, ATTACKED, KNOWN, KNOWN_VALUES, Input("released", number)),
     ),
     "pdp.joint_release": Computation(
-        prior.joint_release, (JOINT, DOMAINS, ATTACKED, KNOWN, KNOWN_VALUES, QUERIES, SCALES)
+        prior.joint_release,
+        (*TABLE, ATTACKED, KNOWN, KNOWN_VALUES, QUERIES, SCALES),
+        exactly_one_of=ONE_OR_SEVERAL,
     ),
-    "pdp.ledger": Computation(prior.ledger, (JOINT, DOMAINS, ATTACKED, QUERIES, SCALES, Input("released", numbers))),
+    "pdp.ledger": Computation(
+        prior.ledger,
+        (*TABLE, ATTACKED, QUERIES, SCALES, Input("released", numbers)),
+        exactly_one_of=ONE_OR_SEVERAL,
+    ),
 }

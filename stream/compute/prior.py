@@ -8,10 +8,12 @@ import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
+from beliefs.laws.chosen import LawSet
 from beliefs.laws.gaussian import GaussianLaw
 from beliefs.laws.markov import MarkovLaw
 from beliefs.laws.table import TableLaw
 from beliefs.prior.adversary import Query, Seen, context_of, require_adversary
+from beliefs.prior.any_law import fitting
 from beliefs.prior.calibration import WEAKEST, WORST, Named, chain_scale, gaussian_scale, table_scale
 from beliefs.prior.gaussian import Sums, gaussian_leak, worst_gaussian
 from beliefs.prior.releases import joint_leak
@@ -20,21 +22,26 @@ from beliefs.prior.releases import posterior as posterior_of
 from beliefs.prior.worst import worst_of_table
 from beliefs.prior.worst_chain import worst_of_chain
 from beliefs.simplex import Vector
+from stream.compute import prior_laws
 from stream.compute.sequence import Result
 
 Known = tuple[int, ...]
 
 
 def leakage(
-    joint: Matrix,
-    domains: Sequence[Vector],
     scale: float,
     attacked: int,
+    joint: Matrix | None = None,
+    domains: Sequence[Vector] = (),
+    laws: LawSet | None = None,
     weights: Vector | None = None,
     known: Known = (),
     known_values: Known | None = None,
 ) -> Result:
-    """The exact leak to one adversary, and what brackets it."""
+    """The exact leak to one adversary, and what brackets it; of several laws the largest."""
+    if laws is not None:
+        return prior_laws.leakage(laws, scale, attacked, weights, known, known_values)
+    assert joint is not None
     law = TableLaw(joint, tuple(domains))
     query = Query.of(law, weights)
     seen = Seen.by(law, query, attacked, known, context_in(law, attacked, known, known_values))
@@ -42,13 +49,17 @@ def leakage(
 
 
 def worst(
-    joint: Matrix,
-    domains: Sequence[Vector],
     scale: float,
+    joint: Matrix | None = None,
+    domains: Sequence[Vector] = (),
+    laws: LawSet | None = None,
     weights: Vector | None = None,
     max_known: int | None = None,
 ) -> Result:
     """The adversary who learns most."""
+    if laws is not None:
+        return prior_laws.worst(laws, scale, weights, max_known)
+    assert joint is not None
     law = TableLaw(joint, tuple(domains))
     found = worst_of_table(law, Query.of(law, weights), scale, max_known)
     return {**found._asdict(), "known": list(found.known)}
@@ -72,7 +83,7 @@ def gaussian(
             raise Invalid("weights", "go with one scale; several sums have their weights in queries")
         sums = Sums(_rows_for(queries, law.size), _one_each(scales, queries.shape[0]))
     else:
-        sums = Sums(_weights_for(weights, law.size)[None], np.array([scale]))
+        sums = Sums(fitting(weights, law.size)[None], np.array([scale]))
     if attacked is None:
         if known is not None:
             raise Invalid("attacked", "is missing: known belongs to an adversary who attacks something")
@@ -101,6 +112,7 @@ def calibrate(
     start: Vector | None = None,
     domain: Vector | None = None,
     length: int = 0,
+    laws: LawSet | None = None,
     weights: Vector | None = None,
     adversary: str | None = None,
     attacked: int | None = None,
@@ -110,10 +122,13 @@ def calibrate(
     if adversary not in (None, WORST, WEAKEST):
         raise Invalid("adversary", f"is not known; there are {WORST}, {WEAKEST}")
     named, whom = _named(adversary, attacked, known), adversary or WORST
+    if laws is not None:
+        _require_named(named, laws.size)
+        return prior_laws.calibrate(laws, epsilon, whom, named, weights)
     if covariance is not None:
         law = GaussianLaw(covariance, range)
         _require_named(named, law.size)
-        return gaussian_scale(law, _weights_for(weights, law.size), epsilon, whom, named)._asdict()
+        return gaussian_scale(law, fitting(weights, law.size), epsilon, whom, named)._asdict()
     if joint is not None:
         table = TableLaw(joint, tuple(domains))
     else:
@@ -148,15 +163,19 @@ def posterior(
 
 
 def joint_release(
-    joint: Matrix,
-    domains: Sequence[Vector],
     attacked: int,
     queries: Matrix,
     scales: Vector,
+    joint: Matrix | None = None,
+    domains: Sequence[Vector] = (),
+    laws: LawSet | None = None,
     known: Known = (),
     known_values: Known | None = None,
 ) -> Result:
     """The exact leak of several sums at once."""
+    if laws is not None:
+        return prior_laws.joint_release(laws, attacked, queries, _one_each(scales, len(queries)), known, known_values)
+    assert joint is not None
     law = TableLaw(joint, tuple(domains))
     context = context_in(law, attacked, known, known_values)
     asked = [Query.of(law, row, "queries") for row in queries]
@@ -164,15 +183,23 @@ def joint_release(
 
 
 def ledger(
-    joint: Matrix, domains: Sequence[Vector], attacked: int, queries: Matrix, scales: Vector, released: Vector
+    attacked: int,
+    queries: Matrix,
+    scales: Vector,
+    released: Vector,
+    joint: Matrix | None = None,
+    domains: Sequence[Vector] = (),
+    laws: LawSet | None = None,
 ) -> Result:
     """Several sums one after the other."""
+    if laws is not None:
+        _require_released(released, _one_each(scales, len(queries)))
+        return prior_laws.ledger(laws, attacked, queries, scales, released)
+    assert joint is not None
     law = TableLaw(joint, tuple(domains))
     require_adversary(law.size, attacked, ())
     asked = [Query.of(law, row, "queries") for row in queries]
-    _one_each(scales, len(asked))
-    if released.size != len(asked):
-        raise Invalid("released", f"has {released.size} entries, but there are {len(asked)} queries")
+    _require_released(released, _one_each(scales, len(asked)))
     return ledger_of(law, asked, scales.tolist(), attacked, released.tolist())._asdict()
 
 
@@ -207,14 +234,6 @@ def _as_table(chain: MarkovLaw, field: str) -> TableLaw:
         raise Invalid(field, f"makes the chain be looked at value by value, but a length {problem.reason}") from None
 
 
-def _weights_for(weights: Vector | None, size: int) -> Vector:
-    if weights is None:
-        return np.ones(size)
-    if weights.size != size:
-        raise Invalid("weights", f"has {weights.size} entries, but there are {size} attributes")
-    return weights
-
-
 def _rows_for(queries: Matrix, size: int) -> Matrix:
     if queries.shape[1] != size:
         raise Invalid("queries", f"has rows of {queries.shape[1]} entries, but there are {size} attributes")
@@ -225,3 +244,8 @@ def _one_each(scales: Vector, count: int) -> Vector:
     if scales.size != count:
         raise Invalid("scales", f"has {scales.size} entries, but there are {count} queries")
     return scales
+
+
+def _require_released(released: Vector, scales: Vector) -> None:
+    if released.size != scales.size:
+        raise Invalid("released", f"has {released.size} entries, but there are {scales.size} queries")

@@ -67,6 +67,9 @@ def estimate(
     settings' small_count_floor.
     """
     known = settings if isinstance(settings, Settings) else load_settings(Path(settings))
+    if known.aggregate is not None:
+        why = "windows of aggregates are released with their intervals, and no event is"
+        raise _cannot("settings", why, "read the records of the released topic: each says its interval")
     asked = asked_for(window, late, tuple(joint), confidence, pooling, transitions)
     task = task_of(known, pipeline_models(known), asked)
     gathering = Gathering(task if floor is None else replace(task, floor=floor))

@@ -21,12 +21,11 @@ from stream.errors import CannotFit
 from stream.fitting.alphabets import MOST_VALUES
 from stream.fitting.progress import Progress
 from stream.fitting.reading import Refusals, told
-from stream.fitting.rows import Cells
-from stream.fitting.sources import Chunk, Line, Source
+from stream.fitting.sources import Chunk, Source
 from stream.fitting.task import Sample
+from stream.fitting.values import ValueReader, Values, is_text
 from stream.records.parse import LONGEST_USER_BYTES
-from stream.records.paths import MISSING, Path, getter
-from stream.records.strict import load
+from stream.records.paths import MISSING, Path
 
 _WIDTH: Final = 1 << 63
 """Whole numbers beyond 64 bits are no labels."""
@@ -133,8 +132,7 @@ class _Reading:
     def __init__(self, task: JointTask, facts: JointFacts, labels: Sequence[_Labels]) -> None:
         self.task, self.facts, self.labels = task, facts, labels
         self.met: set[bytes] = set()
-        self.getters = [getter(path) for path in task.fields]
-        self.user = None if task.user is None else getter(task.user)
+        self.reader = ValueReader(task.fields if task.user is None else (*task.fields, task.user))
 
     def columns_of(self, chunk: Chunk) -> list[Places]:
         self.facts.rows += len(chunk.records) + len(chunk.unreadable)
@@ -148,29 +146,17 @@ class _Reading:
         table = np.array(rows, dtype=np.int64).reshape(len(rows), len(self.labels))
         return list(table.T)
 
-    def _records(self, chunk: Chunk) -> Iterator[tuple[Sequence[Any] | str, object]]:
+    def _records(self, chunk: Chunk) -> Iterator[tuple[Values, object]]:
         """The values of each record and its user, or why there are none."""
-        records = chunk.records
-        if isinstance(records, Cells):
-            nobody = [None] * len(records)
-            users = nobody if self.task.user is None else records.columns[self.task.user]
-            columns = [records.columns[path] for path in self.task.fields]
-            yield from zip(zip(*columns, strict=True), users, strict=True)
-            return
-        for line in records:
-            yield self._document(line)
-
-    def _document(self, line: Line) -> tuple[Sequence[Any] | str, object]:
-        document, reason = load(line.value or b"")
-        if reason is not None:
-            return reason, None
-        if type(document) is not dict:
-            return reasons.NOT_AN_OBJECT, None
-        return [get(document) for get in self.getters], line.key if self.user is None else self.user(document)
+        for values, key in self.reader.read(chunk):
+            if isinstance(values, str) or self.task.user is None:
+                yield values, key
+            else:
+                yield values[:-1], values[-1]
 
     def _taken(self, values: Sequence[Any], user: object, rows: list[list[int]]) -> str | None:
         """Puts the record's numbers to the others, if it is a person's first; or why it cannot be read."""
-        person = _person(user) if self.task.knows_people else b""
+        person = person_of(user) if self.task.knows_people else b""
         if isinstance(person, str):
             return person
         if person in self.met:
@@ -180,7 +166,7 @@ class _Reading:
         for labels, value in zip(self.labels, values, strict=True):
             if value is MISSING or value is None:
                 return reasons.FIELD_MISSING
-            if isinstance(value, str) and not _is_text(value):
+            if isinstance(value, str) and not is_text(value):
                 return reasons.NOT_UTF8
             number = labels.number_of(value)
             if number is None:
@@ -192,19 +178,14 @@ class _Reading:
         return None
 
 
-def _is_text(value: str) -> bool:
-    """What is no UTF-8 in a table stands as half surrogates."""
-    return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
-
-
-def _person(user: object) -> bytes | str:
+def person_of(user: object) -> bytes | str:
     """The bytes of a name, or why there is none."""
     if user is MISSING or user is None:
         return reasons.USER_MISSING
     if type(user) is int:
         user = str(user)
     if isinstance(user, str):
-        if not _is_text(user):
+        if not is_text(user):
             return reasons.NOT_UTF8
         user = user.encode()
     if not isinstance(user, bytes):

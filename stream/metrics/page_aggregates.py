@@ -13,7 +13,7 @@ from stream.metrics.aggregates import (
     AGGREGATE_WINDOWS,
     AggregateCounts,
 )
-from stream.metrics.rows import Row, card, duration, moment, nat, rounded_up, table
+from stream.metrics.rows import Row, card, duration, moment, nat, table, words
 
 _WITHHELD = {
     names.WITHHELD_BUDGET: "they would have passed the target",
@@ -35,7 +35,7 @@ def _windows(counts: AggregateCounts) -> Iterator[Row]:
         note = "so that they fit the target"
         yield Row("of them with more noise", f"{counts.topped_up:,}", AGGREGATE_TOPPED_UP.name, note)
     for reason, note in _WITHHELD.items():
-        label = f"windows withheld: {reason}"
+        label = f"withheld: {reason}"
         yield Row(label, f"{counts.withheld[reason]:,}", _series(names.WITHHELD, reason), note)
 
 
@@ -54,11 +54,11 @@ def _told(counts: AggregateCounts) -> Iterator[Row]:
 def _far(counts: AggregateCounts) -> Iterator[Row]:
     if counts.released_to is not None:
         note = f"ended {duration(1000 * (counts.released_lag() or 0.0))} ago"
-        yield Row("released up to", moment(counts.released_to), note=note)
-        yield Row("parts that wait for other partitions", f"{counts.waiting:,}", AGGREGATE_WAITING.name, "sealed")
+        yield Row("released up to", words(moment(counts.released_to)), note=note)
+        yield Row("parts that wait", f"{counts.waiting:,}", AGGREGATE_WAITING.name, "sealed, for other partitions")
     opened = counts.open_windows()
     for partition, lag in counts.closed_lags().items():
-        closed_to = moment(counts.partitions[partition].closed_to)
+        closed_to = words(moment(counts.partitions[partition].closed_to))
         note = f"ended {duration(1000 * lag)} ago; {opened[partition]:,} windows open"
         yield Row(f"partition {partition} closed up to", closed_to, note=note)
 
@@ -68,7 +68,7 @@ def _noise(counts: AggregateCounts) -> str:
         '<tr><th scope="col">aggregate</th><th scope="col">part</th><th scope="col" class="n">scale of noise</th></tr>'
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{part}</td><td class="n">{rounded_up(scale)}</td></tr>'
+        f'<tr><th scope="row">{escape(name)}</th><td>{part}</td><td class="n">{scale:,.6g}</td></tr>'
         for (name, part), scale in counts.scales().items()
     )
     return f"<table class=named>{head}{rows}</table>"

@@ -21,6 +21,8 @@ MOST_HORIZON: Final = 44_640
 MOST_TAKEN: Final = 64
 """With `take: sum` so many times are kept for each user and window."""
 LARGEST_GROUP: Final = 1_000_000
+LEAST_EPSILON: Final = 1e-6
+LARGEST_EPSILON: Final = 32.0
 _DAY: Final = 86_400_000
 
 Kind = Literal["count", "sum", "mean", "histogram", "top"]
@@ -76,7 +78,7 @@ class QuerySettings(Section):
     at_most: Annotated[int, Field(ge=1, le=MOST_TAKEN)] | None = Field(
         default=None, description="beside take: sum, how many events of a user in a window are added"
     )
-    epsilon: Annotated[float, Field(ge=1e-6, le=32, allow_inf_nan=False)] = Field(
+    epsilon: Annotated[float, Field(ge=LEAST_EPSILON, le=LARGEST_EPSILON, allow_inf_nan=False)] = Field(
         description="the most that this aggregate of one window tells about one user's contribution, in nats"
     )
 

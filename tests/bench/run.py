@@ -9,6 +9,7 @@ contestants:  a bare Faust agent (its first 100,000 events)   b bare aiokafka lo
 stages:       rates    events a second, median of the rounds
               latency  append to committed release at 1,000 events a second and at half of the measured rate
               scale    memory per user, start-up and recovery with 100,000 users
+              aggregates  windows of aggregates over 100,000 users, events carried out a second; asked for by name
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench_aggregates import EVENTS as AGGREGATED_EVENTS
+from bench_aggregates import measure_aggregates
 from bench_broker import Broker
 from bench_contestants import Contestant
 from bench_entrants import entrants
@@ -70,6 +73,7 @@ class Bench:
         self._results: list[Result] = []
         self._delays: list[Delay] = []
         self._scales: list[Scale] = []
+        self._aggregated: list[Result] = []
         self.failures: list[str] = []
 
     async def run(self, stages: Sequence[str]) -> dict[str, Any]:
@@ -88,6 +92,8 @@ class Bench:
                     await self._measure_latency(broker, Path(folder), contestant, rates)
                 if "scale" in stages:
                     await self._measure_scale(broker, Path(folder), contestant)
+            if "aggregates" in stages:
+                await self._measure_aggregates(broker, Path(folder))
         show_delays(self._delays, self._console)
         show_scale(self._scales, self._console)
         return {
@@ -95,6 +101,7 @@ class Bench:
             "rates": rates,
             "heats": [dataclasses.asdict(each) for each in self._results],
             "latency": [dataclasses.asdict(each) for each in self._delays],
+            "aggregates": [dataclasses.asdict(each) for each in self._aggregated],
             "scale": [dataclasses.asdict(each) for each in self._scales],
             "failures": self.failures,
         }
@@ -108,6 +115,16 @@ class Bench:
                 self._results += await race.round(
                     number, contestants, self._arguments.patience, self._arguments.repeats
                 )
+
+    async def _measure_aggregates(self, broker: Broker, folder: Path) -> None:
+        events = min(self._arguments.events, AGGREGATED_EVENTS)
+        try:
+            found = await measure_aggregates(broker, folder, events, self._arguments.patience, lambda _: None)
+        except BenchFailure as failure:
+            self._note(f"aggregates: {failure}")
+            return
+        self._aggregated.append(found)
+        show_rates(summarise([found]), {found.contestant: "windows of aggregates, 100,000 users"}, self._console)
 
     async def _measure_latency(
         self, broker: Broker, folder: Path, contestant: Contestant, rates: dict[str, dict[str, Any]]

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from aggregate_metering import World
 from browser import Browser, Seen
 from fields_world import BESIDE, HEAD, JOB, LOCAL, SEX, events
 from page_worlds import busy, fields, followers, huge, idle, in_blocks, learning, segmented, single, wanderers
@@ -47,7 +48,7 @@ async def looked(
         asked = {address for address in one.asked if not address.startswith("data:")}
         assert asked == {f"{url}/"}
         check_sections(one, meter)
-        check_figures(one, figures_in(text))
+        check_figures(one, figures_in(text), meter)
     papers = {dark: one.measured["paper"] for (_, dark), one in seen.items()}
     assert len(set(papers.values())) == len({dark for _, dark in looks})
     return seen[looks[0]]
@@ -78,16 +79,19 @@ def check_sections(one: Seen, meter: Meter) -> None:
     expected += Counter([] if meter.fields is None else ["Fields"]) + Counter(
         [PROMISE] if meter.settings.about.promise else []
     )
+    expected += Counter([] if meter.aggregates is None else ["Windows of aggregates"])
     expected += Counter(["Learning the model"] if meter.learners is not None and meter.learners.standings else [])
     assert Counter(one.measured["sections"]) == expected
     assert all(one.measured["tables"]), "every table has headings"
     assert one.measured["title"].endswith(f"{meter.settings.pipeline} · Sottovoce")
 
 
-def check_figures(one: Seen, figures: Figures) -> None:
+def check_figures(one: Seen, figures: Figures, meter: Meter) -> None:
     """What the page shows is what the metrics say, and no bar is of fewer users than the floor."""
     shown = dict(one.measured["figures"])
-    assert {"sottovoce_tracked_users", 'sottovoce_events_total{outcome="released"}'} <= set(shown)
+    of_events = {"sottovoce_tracked_users", 'sottovoce_events_total{outcome="released"}'}
+    of_windows = {'sottovoce_events_total{outcome="taken"}'}
+    assert (of_events if meter.aggregates is None else of_windows) <= set(shown)
     for name, text in shown.items():
         assert float(text.replace(",", "")) == figures.get(name, 0.0), name
     floor = figures["sottovoce_small_count_floor_users"]
@@ -178,6 +182,14 @@ async def test_several_fields(browser: Browser, tmp_path: Path, before: str) -> 
     seen = await looked(browser, meter, tmp_path)
     check_words(seen, "What is promised for each field", "about sex of a user at most 5 nats", "withheld", "99 %")
     assert "user-" not in seen.measured["text"]
+
+
+async def test_windows_of_aggregates(browser: Browser, tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.work()
+    seen = await looked(browser, world.meter, tmp_path)
+    check_words(seen, "withheld: partial_missing", "ended 40 s ago", "scale of noise", "What one window tells")
+    assert "Outcomes" in seen.measured["sections"]
 
 
 async def test_numbers_too_large_for_any_worker(browser: Browser, tmp_path: Path) -> None:

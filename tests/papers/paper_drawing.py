@@ -58,6 +58,50 @@ _LOOKS: Final[Sequence[tuple[str, str, str, str]]] = (
     ("OLH", "#3a7d44", "D", "-"),
     ("SS", "#6a51a3", "^", "-"),
     ("SHE", "#444444", "*", "-."),
+    ("at 0.2", "#f0b79f", "v", "-"),
+    ("at 0.4", "#e08b6a", "s", "-"),
+    ("at 0.6", "#c8553d", "^", "-"),
+    ("at 0.8", "#8c2d19", "o", "-"),
+    ("at -0.2", "#a9cbe8", "v", "-"),
+    ("at -0.4", "#6aa3d5", "s", "-"),
+    ("at -0.6", "#1b6ca8", "^", "-"),
+    ("at -0.8", "#0b3c66", "o", "-"),
+    ("at -0.01", "#c3d9b8", "v", "-"),
+    ("at -0.03", "#8fbf7f", "s", "-"),
+    ("at -0.05", "#3a7d44", "^", "-"),
+    ("at -0.07", "#1d4a25", "o", "-"),
+    ("from -1 to 1", "#e0a030", "P", ":"),
+    ("exact", "#1b6ca8", "o", "-"),
+    ("Theorem 5", "#c8553d", "x", "--"),
+    ("Algorithm 1", "#1b6ca8", "o", "-"),
+    ("knows nobody", "#c8553d", "", "-"),
+    ("knows x2", "#1b6ca8", "", "--"),
+    ("LPM, Attack 1", "#888888", "v", ":"),
+    ("LPM", "#888888", "v", "-"),
+    ("DPM, exact", "#66c2a5", "D", "-"),
+    ("DPM, cosine", "#6a51a3", "^", "--"),
+    ("DPM, printed", "#3a7d44", "D", "-"),
+    ("DPM", "#1b6ca8", "o", "-"),
+    ("Zhu et al.", "#e0a030", "P", "-."),
+    ("baseline, component", "#b07d4f", "<", "--"),
+    ("baseline, L", "#c8553d", "s", "--"),
+    ("Attack 1, all", "#888888", "v", "-"),
+    ("Attack 1", "#bbbbbb", "v", ":"),
+    ("Attack 2, all", "#c8553d", "s", "-"),
+    ("Attack 2, 3", "#e0a090", "s", ":"),
+    ("Attack 2, better, all", "#1b6ca8", "o", "-"),
+    ("Attack 2, better", "#8fbbe0", "o", ":"),
+    ("epsilon, in bits", "#222222", "", "--"),
+    ("sum, closed", "#c8553d", "o", ""),
+    ("sum", "#c8553d", "", "-"),
+    ("subtraction, closed", "#3a7d44", "^", ""),
+    ("subtraction", "#3a7d44", "", "-"),
+    ("multiplication, closed", "#1b6ca8", "s", ""),
+    ("multiplication", "#1b6ca8", "", "-"),
+    ("the right rho", "#1b6ca8", "o", "-"),
+    ("rho taken at 0.9", "#e0a030", "s", "--"),
+    ("rho taken at 0.8", "#c8553d", "^", ":"),
+    ("independent tuples", "#222222", "", "--"),
     ("the epsilon that is promised", "#222222", "", "--"),
 )
 
@@ -231,8 +275,13 @@ def _fill(axis: Axes, panel: Panel, names: Sequence[str], handles: dict[str, Lin
     if panel.log_up:
         axis.set_yscale("log")
     if panel.corner:
-        for most, limit in ((axis.get_xlim()[1], axis.set_xlim), (axis.get_ylim()[1], axis.set_ylim)):
-            limit(-0.04 * max(most, 0.05), max(most, 0.05))
+        furthest = max(max(line.across) for line in panel.lines)
+        highest = max(max(line.up) for line in panel.lines)
+        for most, data, limit in (
+            (axis.get_xlim()[1], furthest, axis.set_xlim),
+            (axis.get_ylim()[1], highest, axis.set_ylim),
+        ):
+            limit(-0.04 * max(most, 0.05), max(most, 1.04 * data, 0.05))
     axis.tick_params(labelsize=8)
     axis.grid(color="#e4e4e4", linewidth=0.7)
     axis.set_axisbelow(True)

@@ -12,15 +12,14 @@ from aggregate_lives import (
     START,
     TOPIC_ID,
     Life,
-    Recount,
     Sent,
     block_of,
-    closings_by_clock,
     gather_of,
     promise_of,
     random_stream,
     sums_of,
 )
+from aggregate_recount import Recount, closings_by_clock
 from sim_brokers import Brokers
 from sim_ports import TOPICS
 from sim_worker import Parts, SimRecord

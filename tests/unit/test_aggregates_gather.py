@@ -9,16 +9,13 @@ from aggregate_lives import (
     EVERY_KIND,
     MINUTE,
     PEOPLE,
-    RING,
     SECOND,
     SIZES,
     START,
-    SUMMED,
-    TOPIC_ID,
     Life,
     Raw,
-    Recount,
     Sent,
+    at,
     block_of,
     cut_at_random,
     gather_of,
@@ -26,23 +23,16 @@ from aggregate_lives import (
     random_stream,
     sums_of,
 )
+from aggregate_recount import Recount
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.aggregates import partials as partials_room
-from stream.aggregates import people as people_room
 from stream.aggregates.people import readable_head
 from stream.errors import StateRefused
-from stream.keys import Epoch, KeyRing, Pseudonyms
 from stream.names import DEAD_LETTERED, REPEATED, REPLAYED, TAKEN
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.inputs import InputBlock
-
-
-def at(seconds: float, user: bytes = b"ann", value: float = 1.0, job: str = "a", record: float | None = None) -> Sent:
-    """An event so long after the first window's start."""
-    time = START + round(seconds * SECOND)
-    return Sent(user, time, value, job, time if record is None else START + round(record * SECOND))
 
 
 def cells(queries: tuple[str, ...], row: list[int]) -> dict[str, list[int]]:
@@ -143,20 +133,30 @@ def test_bad_records_keep_their_reasons_beside_untimely_ones() -> None:
 
 @given(st.integers(0, 2**32), st.integers(1, 60))
 def test_cuts_and_restarts_change_no_byte(seed: int, count: int) -> None:
-    """The partials are those of the recount, whatever the blocks, with a new worker between two of them or none."""
+    """The partials are those of the recount, whatever the blocks, with a new worker between two of them or none, with
+    closings by the clock, and where so many windows close together that their partials follow one by one.
+    """
     chance, promise = Random(seed), promise_of()
     sent = random_stream(chance, count)
-    whole = Life(gather_of(promise))
-    whole.carry_out(block_of(sent))
-    cut, sealed = Life(gather_of(promise)), set()
-    for first, some in cut_at_random(chance, sent):
-        if chance.random() < 0.4:
-            cut = Life(gather_of(promise), cut.store, cut.effects)
-        effects = cut.carry_out(block_of(some, first))
-        sealed |= set(effects.held.values())
-    recount = Recount(promise)
-    for each in sent:
-        recount.see(each)
+    turns = sorted({chance.randrange(count + 1) for _ in range(2)} | {count})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partials_room, "WINDOWS_MAX", chance.choice((1, 2, 4096)))
+        whole, cut, recount = Life(gather_of(promise)), Life(gather_of(promise)), Recount(promise)
+        begin = 0
+        for end in turns:
+            part, clock = sent[begin:end], START + chance.randrange(5 * count) * SECOND
+            if part:
+                whole.carry_out(block_of(part, begin))
+            for first, some in cut_at_random(chance, part):
+                if chance.random() < 0.4:
+                    cut = Life(gather_of(promise), cut.store, cut.effects)
+                cut.carry_out(block_of(some, begin + first))
+            for each in part:
+                recount.see(each)
+            whole.close_by_clock(clock)
+            cut.close_by_clock(clock)
+            recount.close_by_clock(clock)
+            begin = end
     assert cut.released == whole.released
     assert cut.store.marks() == whole.store.marks()
     assert dict(cut.store.held()) == dict(whole.store.held())
@@ -164,9 +164,9 @@ def test_cuts_and_restarts_change_no_byte(seed: int, count: int) -> None:
     reasons = [letter["reason"] for letter in whole.dead_letters]
     assert reasons == [outcome for outcome in recount.outcomes if outcome != "counted"]
     assert cut.outcomes() == whole.outcomes()
-    assert whole.outcomes()[REPEATED] + whole.outcomes()[TAKEN] == recount.outcomes.count("counted")
-    nonces = [(key_of(record), record) for record in sealed if record]
-    assert len({nonce for nonce, _ in nonces}) == len(nonces)
+    assert whole.outcomes().get(REPEATED, 0) + whole.outcomes().get(TAKEN, 0) == recount.outcomes.count("counted")
+    sealed = {record for effects in cut.effects for record in effects.held.values() if record}
+    assert len({key_of(record) for record in sealed}) == len(sealed)
 
 
 def key_of(record: bytes) -> tuple[int, int]:
@@ -179,20 +179,37 @@ def key_of(record: bytes) -> tuple[int, int]:
 def test_repeated_blocks_seal_the_same_bytes(seed: int) -> None:
     """An aborted block is prepared again, cut elsewhere: whatever bears the same nonce bears the same text."""
     chance, promise, texts = Random(seed), promise_of(), dict[tuple[int, int], bytes]()
-    sent, life, at_ = random_stream(chance, 40), Life(gather_of(promise)), 0
-    while at_ < len(sent):
-        size = chance.choice((1, 3, 9))
-        effects = life.pipeline.prepare(block_of(sent[at_ : at_ + size], at_), life.store)
-        for record in filter(None, effects.held.values()):
-            assert texts.setdefault(key_of(record), record) == record
-        for record in effects.releases:
-            nonce = (-1, int.from_bytes((record.value or b"")[18:26], "little"))
-            assert texts.setdefault(nonce, record.value or b"") == record.value
-        if chance.random() < 0.5:
-            life.pipeline.adopt(life.store)  # its transaction failed, and somebody goes on from the store
-        else:
-            life.commit(effects)
-            at_ += size
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partials_room, "WINDOWS_MAX", chance.choice((1, 4096)))
+        sent, life, done = random_stream(chance, 40), Life(gather_of(promise)), 0
+        while done < len(sent):
+            size = chance.choice((1, 3, 9))
+            effects = life.pipeline.prepare(block_of(sent[done : done + size], done), life.store)
+            for record in filter(None, effects.held.values()):
+                assert texts.setdefault(key_of(record), record) == record
+            for record in effects.releases:
+                nonce = (-1, int.from_bytes((record.value or b"")[18:26], "little"))
+                assert texts.setdefault(nonce, record.value or b"") == record.value
+            if chance.random() < 0.5:
+                life.pipeline.adopt(life.store)  # its transaction failed, and somebody goes on from the store
+            else:
+                life.commit(effects)
+                done += size
+
+
+def test_a_long_gap_grows_no_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first event comes long after the first window: each event writes one partial, and the clock the rest."""
+    monkeypatch.setattr(partials_room, "WINDOWS_MAX", 2)
+    promise = promise_of(PEOPLE)
+    life = Life(gather_of(promise))
+    life.carry_out(block_of([at(1), at(6_000), at(6_001, b"bob"), at(10, b"bob")]))
+    assert [len(effects.releases) for effects in life.effects] == [2]
+    assert [letter["reason"] for letter in life.dead_letters] == ["late"]
+    assert life.pipeline.deadlines.first() == 0
+    again = Life(gather_of(promise), life.store, life.effects)
+    assert [len(effects.releases) for effects in again.close_by_clock(0)] == [8] * 6
+    assert sums_of(promise, again.released) == {0: [1]} | {number: [0] for number in range(1, 99)}
+    assert again.pipeline.deadlines.first() == START + (100 * 60 + 15) * SECOND
 
 
 def test_a_silent_partition_closes_by_the_clock_and_empty_windows_count() -> None:
@@ -224,91 +241,9 @@ def test_the_clock_closes_a_long_gap_in_pieces_and_goes_on_after_a_crash(monkeyp
     assert sums_of(promise, again.released) == {number: [0] for number in range(100)}
 
 
-def test_users_are_over_with_their_last_window() -> None:
-    promise = promise_of(PEOPLE)
-    life = Life(gather_of(promise))
-    life.carry_out(block_of([at(1), at(2, b"bob"), at(65, b"bob")]))
-    assert len(life.pipeline._people) == 2
-    effects = life.carry_out(block_of([at(71, b"cy")], 3))
-    gone = Pseudonyms(RING, promise.pipeline).of(b"ann")
-    assert effects.held[gone] == b""
-    assert {record.key: record.value for record in effects.changelog}[b"h" + gone] is None
-    assert len(life.pipeline._people) == len(dict(life.store.held())) == 2
-    back = life.carry_out(block_of([at(75)], 4))
-    assert set(back.held) == {gone}
-    assert back.held[gone]
-    assert len(life.pipeline._people) == 3
-
-
-def test_a_user_who_is_over_and_comes_back_in_one_block_is_held() -> None:
-    life = Life(gather_of(promise_of(PEOPLE)))
-    life.carry_out(block_of([at(1), at(80, b"bob"), at(81)]))
-    assert sorted(life.offsets_held().values()) == [1, 2]
-
-
-def test_no_name_and_no_value_stands_in_the_store() -> None:
-    life = Life(gather_of(promise_of()))
-    effects = life.carry_out(block_of([at(1, b"somebody@example.org", 7.5), at(100, b"another", 0.25)]))
-    texts = [text for record in (*effects.changelog, *effects.releases) for text in (record.key, record.value) if text]
-    assert len(texts) > 3
-    assert not any(b"somebody" in text or b"another" in text for text in texts)
-
-
-def test_a_record_of_a_user_holds_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(people_room, "HELD_BYTES_MAX", 3 * 8 * (2 + 3))
-    life = Life(gather_of(promise_of(PEOPLE, lateness=2 * MINUTE)))
-    life.carry_out(block_of([at(60 * number, record=0) for number in range(5)]))
-    assert [letter["reason"] for letter in life.dead_letters] == ["too_large"] * 2
-    life.carry_out(block_of([at(200, b"bob"), at(180), at(61), at(245)], 5))
-    assert life.outcomes() == {TAKEN: 3 + 3, REPEATED: 0, REPLAYED: 0, DEAD_LETTERED: 2 + 1}
-
-
-def test_what_cannot_be_read_keeps_its_user_out_until_the_windows_close() -> None:
-    promise = promise_of(PEOPLE)
-    life = Life(gather_of(promise))
-    life.carry_out(block_of([at(1), at(2, b"bob")]))
-    key = Pseudonyms(RING, promise.pipeline).of(b"ann")
-    broken = bytearray(dict(life.store.held())[key])
-    broken[-1] ^= 1
-    life.store._held[key] = bytes(broken)
-    life = Life(gather_of(promise), life.store)
-    life.carry_out(block_of([at(3), at(4, b"bob"), at(71, b"bob"), at(72)], 2))
-    assert [letter["reason"] for letter in life.dead_letters] == ["state_unreadable"]
-    assert sums_of(promise, life.released) == {0: [1]}
-    assert sorted(life.offsets_held().values()) == [4, 5]
-
-
-def test_a_missing_key_epoch_is_refused() -> None:
-    life = Life(gather_of(promise_of(PEOPLE)))
-    life.carry_out(block_of([at(1)]))
-    other = Epoch(2, "", bytes(range(40, 72)))
-    with pytest.raises(StateRefused, match="cannot be opened"):
-        Life(gather_of(promise_of(PEOPLE, ring=KeyRing((other,), other))), life.store)
-    both = KeyRing((*RING.epochs, other), other)
-    assert len(Life(gather_of(promise_of(PEOPLE, ring=both)), life.store).pipeline._people) == 1
-
-
-@pytest.mark.parametrize("mark", [b"", b"\x02" + bytes(16), bytes([1]) + bytes(16), bytes([1]) + b"\xff" * 16])
+@pytest.mark.parametrize("mark", [b"", b"\x02" + bytes(24), bytes([1]) + bytes(24), bytes([1]) + b"\xff" * 24])
 def test_a_mark_that_cannot_be_read_is_refused(mark: bytes) -> None:
     life = Life(gather_of(promise_of()))
     life.store.apply([], *life.store.load([])[:2], 1, {AGGREGATE_KEY: mark})
     with pytest.raises(StateRefused, match="how far windows are closed"):
         life.pipeline.adopt(life.store)
-
-
-def test_a_replayed_event_is_counted_and_changes_nothing() -> None:
-    life = Life(gather_of(promise_of(SUMMED)))
-    life.carry_out(block_of([at(1, value=2.0), at(2, value=2.0)]))
-    held = dict(life.store.held())
-    life.carry_out(block_of([at(2, value=2.0)], 1))
-    assert life.outcomes()[REPLAYED] == 1
-    assert dict(life.store.held()) == held
-
-
-def test_partitions_and_topics_do_not_share_a_seal() -> None:
-    promise = promise_of(PEOPLE)
-    block = block_of([at(1), at(100, b"bob")])
-    here, there = (Life(gather_of(promise, partition)).carry_out(block) for partition in (0, 1))
-    assert set(here.held) == set(there.held)
-    assert set(here.held.values()) & set(there.held.values()) == {b""}
-    assert TOPIC_ID.hex() not in str([record.value for record in here.releases])

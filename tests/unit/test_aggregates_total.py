@@ -17,7 +17,6 @@ from aggregate_lives import (
     START,
     TOPIC_ID,
     Life,
-    Recount,
     Sent,
     block_of,
     block_of_partials,
@@ -28,6 +27,7 @@ from aggregate_lives import (
     total_of,
     without_noise,
 )
+from aggregate_recount import Recount
 from hypothesis import given
 from hypothesis import strategies as st
 

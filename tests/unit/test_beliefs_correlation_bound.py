@@ -52,6 +52,20 @@ def test_large_laws_and_the_frontier_agree() -> None:
         assert frontier.bound(math.inf) == pytest.approx(saturation(laws), rel=1e-12)
 
 
+def test_the_frontier_keeps_corners_that_several_pairs_share() -> None:
+    generator = np.random.default_rng(13)
+    for number in range(300):
+        size = int(generator.integers(2, 6))
+        row = generator.dirichlet(np.ones(size))
+        circle = np.stack([np.roll(row, place) for place in range(size)])
+        alike = np.full((size, size), 0.1 / (size - 1)) + (0.9 - 0.1 / (size - 1)) * np.eye(size)
+        nearly = circle * (1.0 + generator.choice([0.0, 2.0**-52, -(2.0**-52)], circle.shape))
+        for laws in (circle, alike, nearly, np.concatenate([circle, circle])):
+            epsilon = float(generator.choice(EPSILONS))
+            want = bound(laws, epsilon).epsilon
+            assert Frontier(laws).bound(epsilon) == pytest.approx(want, rel=1e-11, abs=1e-12), number
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 50.0, 2_000.0])
 def test_many_secrets_that_are_all_alike(epsilon: float) -> None:
     """All 40,000 pairs attain the same level, and only the first is named."""

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from command_house import make_house, run
-from fitting_help import write
+from fitting_help import fit_refused, fit_written, write
 from pyarrow import parquet
-from typer.testing import Result
 
 from beliefs.correlation.joint_file import JointModel, parse
 from beliefs.correlation.robust_rows import radii_of
@@ -20,7 +19,7 @@ from stream.fitting import joint
 from stream.fitting.joint import JointTask, fit_joint
 from stream.fitting.progress import Progress
 from stream.fitting.sources import Chunk, Line
-from stream.names import EXIT_DONE, EXIT_REFUSED
+from stream.names import EXIT_REFUSED
 from stream.records.paths import parse_path
 
 LAW = {"f": [0.2, 0.3, 0.5], "m": [0.1, 0.1, 0.8]}
@@ -48,17 +47,8 @@ def as_json(rows: list[Person]) -> str:
 
 
 def fitted(folder: Path, source: str, *arguments: object) -> tuple[JointModel, dict[str, Any]]:
-    out = folder / "joint.json"
-    told = run("fit", "--from", folder / source, "--out", out, "--replace", "--json", *arguments)
-    assert told.exit_code == EXIT_DONE, told.stderr
-    return parse(out.read_bytes()), json.loads(told.stdout)
-
-
-def refused(folder: Path, source: str, *arguments: object) -> Result:
-    told = run("fit", "--from", folder / source, "--out", folder / "none.json", *arguments)
-    assert (told.exit_code, told.stdout) == (EXIT_REFUSED, ""), told.stdout
-    assert not (folder / "none.json").exists()
-    return told
+    written, facts = fit_written(folder, source, "joint.json", *arguments)
+    return parse(written), facts
 
 
 @pytest.fixture
@@ -209,7 +199,7 @@ def test_what_cannot_be_read_is_counted_by_reason_and_place(data: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_refused(data: Path, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
-    told = refused(data, "a.csv", *arguments)
+    told = fit_refused(data, "a.csv", *arguments)
     for word in words:
         assert word in told.stderr
     assert "to put it right" in told.stderr
@@ -217,13 +207,13 @@ def test_what_cannot_be_meant_is_refused(data: Path, arguments: tuple[str, ...],
 
 def test_nothing_and_too_much_are_refused(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(data, "none.jsonl", '{"sex": "f"}\n{"work": "none"}\n')
-    told = refused(data, "none.jsonl", "--joint", "sex,work")
+    told = fit_refused(data, "none.jsonl", "--joint", "sex,work")
     assert "none of 2 records could be read: 2 field_missing" in told.stderr
     wide = "".join(f"{number},{number}\n" for number in range(1_100))
     write(data, "wide.csv", "a,b\n" + wide)
-    assert "1100 x 1100 values, more than 1,048,576 cells" in refused(data, "wide.csv", "--joint", "a,b").stderr
+    assert "1100 x 1100 values, more than 1,048,576 cells" in fit_refused(data, "wide.csv", "--joint", "a,b").stderr
     monkeypatch.setattr(joint, "MOST_VALUES", 100)
-    assert "The field a has too many different values" in refused(data, "wide.csv", "--joint", "a,b").stderr
+    assert "The field a has too many different values" in fit_refused(data, "wide.csv", "--joint", "a,b").stderr
 
 
 class Records:

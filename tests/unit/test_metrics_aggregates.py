@@ -4,67 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from aggregate_world import aggregate_text, opened_aggregates
-from prometheus_client.parser import text_string_to_metric_families
+from aggregate_metering import MINUTE, MISSING, MORE_NOISE, RELEASED, WITHHELD, World, decided, report
+from aggregate_world import aggregate_text
 
-from beliefs.rounding import UNITS_PER_NAT
 from stream import names
 from stream.aggregates.gather import GatherTold
-from stream.aggregates.ledger import Decision
-from stream.aggregates.total import TotalTold, Window
-from stream.commands.meter_settings import aggregate_meter_settings_of
 from stream.errors import PublishFailed
-from stream.metrics import Meter
-from stream.metrics.aggregates import AggregateCounts
-from stream.metrics.families import exposition, registry_of
-from stream.metrics.observer import MeterObserver
 from stream.metrics.page import status_page
-from stream.metrics.total_observer import TotalObserver
-from stream.protocol.effects import BlockReport, Effects, only_offset
-from stream.protocol.inputs import InputBlock
-
-NAT = UNITS_PER_NAT
-MINUTE = 60_000
-
-
-class World:
-    """A worker of both stages, at a clock that stands 100 s after the first window began."""
-
-    def __init__(self, folder: Path, text: str | None = None) -> None:
-        self.opened = opened_aggregates(folder, text)
-        self.start = self.opened.promise.start
-        self.meter = Meter(aggregate_meter_settings_of(self.opened))
-        self.meter.aggregates = AggregateCounts(self.opened.promise, lambda: self.start + 100_000)
-        self.gather, self.total = MeterObserver(self.meter, lambda _: []), TotalObserver(self.meter)
-
-    def series(self) -> dict[str, float]:
-        text = exposition(registry_of(self.meter), "")[0].decode()
-        return {
-            sample.name + "".join(f"|{label}" for _, label in sorted(sample.labels.items())): sample.value
-            for family in text_string_to_metric_families(text)
-            for sample in family.samples
-            if sample.name.startswith("sottovoce_aggregate_")
-        }
-
-
-def report(partition: int, aggregates: object, outcomes: dict[str, int], reasons: dict[str, int]) -> BlockReport:
-    effects: Effects = only_offset(1)
-    effects.outcomes, effects.reasons, effects.aggregates = outcomes, reasons, aggregates
-    return BlockReport(partition, InputBlock.of([]), effects, 0, 0, 0, 0.0, 0.0, 0.0)
-
-
-RELEASED = Decision(None, NAT // 2, NAT, 3 * NAT)
-WITHHELD = Decision(names.WITHHELD_BUDGET, 0, 0, 3 * NAT)
-MISSING = Decision(names.WITHHELD_PARTIAL, 0, 0, 3 * NAT)
-MORE_NOISE = Decision(None, NAT // 4, NAT // 2, 2 * NAT, Fraction(2))
-
-
-def decided(*decisions: Decision, until: int, waiting: int = 0) -> TotalTold:
-    return TotalTold([Window(i, each) for i, each in enumerate(decisions)], until, waiting, (until,))
 
 
 def test_windows_are_counted_by_what_became_of_them(tmp_path: Path) -> None:
@@ -166,7 +115,7 @@ def test_the_status_page_has_a_card_for_windows(tmp_path: Path) -> None:
     for words in (
         "2026-01-01 00:01:00 UTC",
         "ended 40 s ago",
-        "windows withheld: budget",
+        "withheld: budget",
         "of a target of 2 nat for any 1,440 windows in a row",
         "of them with more noise",
         "What one window tells about one user",

@@ -125,3 +125,73 @@ def test_the_scale_that_is_given_keeps_epsilon(epsilon: float) -> None:
     scale = found["result"]["scale"]
     worst: Any = answer({"what": "pdp.worst", "inputs": {"joint": joint, "domains": domains, "scale": scale}})
     assert epsilon * (1.0 - 1e-9) <= worst["result"]["epsilon"] <= epsilon
+
+
+TABLE = {"kind": "table", "joint": [[0.3, 0.2], [0.2, 0.3]], "domains": [[0, 1], [0, 1]]}
+STICKY = {"kind": "table", "joint": [[0.45, 0.05], [0.05, 0.45]], "domains": [[0, 1], [0, 1]]}
+CHAIN = {"kind": "chain", "transition": [[0.6, 0.4], [0.4, 0.6]], "start": [0.5, 0.5], "domain": [0, 1], "length": 2}
+
+
+def told(what: str, **inputs: object) -> Any:
+    found = answer({"what": what, "inputs": inputs})
+    assert isinstance(found, dict)
+    return found.get("result", found.get("error"))
+
+
+@pytest.mark.parametrize(
+    ("what", "inputs", "key"),
+    [
+        ("pdp.leakage", {"scale": 1.5, "attacked": 0}, "epsilon"),
+        ("pdp.leakage", {"scale": 1.5, "attacked": 1, "known": [0], "known_values": [1]}, "epsilon"),
+        ("pdp.worst", {"scale": 0.5, "weights": [1, 2]}, "epsilon"),
+        ("pdp.calibrate", {"epsilon": 0.4}, "scale"),
+        ("pdp.calibrate", {"epsilon": 0.4, "attacked": 0, "known": []}, "scale"),
+        ("pdp.joint_release", {"attacked": 0, "queries": [[1, 0], [1, 1]], "scales": [1, 2]}, "epsilon"),
+        ("pdp.ledger", {"attacked": 0, "queries": [[1, 0], [1, 1]], "scales": [1, 2], "released": [0, 1]}, "total"),
+    ],
+)
+def test_of_several_laws_the_worst_is_told(what: str, inputs: dict[str, Any], key: str) -> None:
+    found = told(what, laws=[TABLE, STICKY, CHAIN], **inputs)
+    alone = [told(what, joint=each["joint"], domains=each["domains"], **inputs)[key] for each in (TABLE, STICKY)]
+    assert found[key] == pytest.approx(max(alone), rel=1e-9)
+    assert told(what, laws=[TABLE], **inputs)[key] == pytest.approx(alone[0], rel=1e-9)
+    assert (found["law"] == 1) == (max(alone) > alone[0] * (1 + 1e-9)) or found[key] == pytest.approx(alone[0])
+
+
+@pytest.mark.parametrize(
+    ("what", "inputs", "field", "says"),
+    [
+        ("pdp.worst", {"laws": [], "scale": 1}, "laws", "empty"),
+        ("pdp.worst", {"laws": [3], "scale": 1}, "laws", "must hold objects"),
+        ("pdp.worst", {"laws": [{"kind": "table"}], "scale": 1}, "laws", "laws[0].joint, which is missing"),
+        ("pdp.worst", {"laws": [{"kind": "set", "laws": [TABLE]}], "scale": 1}, "laws", "entry 0 in its place"),
+        ("pdp.worst", {"laws": [TABLE], "scale": 1, "max_known": 1}, "max_known", "goes with joint"),
+        ("pdp.worst", {"laws": [TABLE], "joint": [0.5, 0.5], "scale": 1}, "joint", "more than one"),
+        ("pdp.worst", {"scale": 1}, "joint", "none of them"),
+        ("pdp.worst", {"laws": [TABLE], "scale": 1, "weights": [1]}, "weights", "2 attributes"),
+        ("pdp.leakage", {"laws": [TABLE], "scale": 1, "attacked": 2}, "attacked", "there are 2"),
+        (
+            "pdp.leakage",
+            {"laws": [TABLE], "scale": 1, "attacked": 0, "known": [1], "known_values": [0, 0]},
+            "known_values",
+            "2 entries for 1",
+        ),
+        ("pdp.calibrate", {"laws": [TABLE], "epsilon": 1, "attacked": 2}, "attacked", "there are 2"),
+        (
+            "pdp.joint_release",
+            {"laws": [TABLE], "attacked": 0, "queries": [[1]], "scales": [1]},
+            "queries",
+            "has 1 entries",
+        ),
+        (
+            "pdp.ledger",
+            {"laws": [TABLE], "attacked": 0, "queries": [[1, 1]], "scales": [1], "released": [1, 2]},
+            "released",
+            "has 2 entries",
+        ),
+    ],
+)
+def test_wrong_laws_are_refused_by_name(what: str, inputs: dict[str, Any], field: str, says: str) -> None:
+    found = told(what, **inputs)
+    assert found["field"] == field
+    assert says in found["reason"]
