@@ -25,7 +25,7 @@ from stream.settings.model import Settings
 
 PARTITIONS = 3
 PLENTY = "target: {nats: 100, windows: 30}"
-SECRETS = {epoch.number: epoch.secret for epoch in RING.epochs}
+RING_KEYS = {epoch.number: epoch.secret for epoch in RING.epochs}
 KINDS = (
     "people: {count: users, epsilon: 0.5}",
     "speed: {sum: $.v, low: -2, high: 8, grid: 0.5, epsilon: 0.25}",

@@ -14,7 +14,7 @@ import json
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, repeat
 from uuid import UUID
 
@@ -36,7 +36,7 @@ _RUN = struct.Struct(">Iq")
 
 @dataclass(frozen=True)
 class AggregateTask:
-    """What is to be audited, with a fresh account each time; `secrets` are the keys of the ring by their epochs, if
+    """What is to be audited, with a fresh account each time; `ring_keys` are the keys of the ring by their epochs, if
     they may be used.
     """
 
@@ -47,7 +47,7 @@ class AggregateTask:
     changelog_topic: str
     with_changelog: bool = True
     with_uncommitted: bool = True
-    secrets: Mapping[int, bytes] | None = None
+    ring_keys: Mapping[int, bytes] | None = field(default=None, repr=False)
 
     @property
     def total(self) -> str:
@@ -74,13 +74,13 @@ async def audit_aggregates(
     task: AggregateTask, topics: Topics, progress: Callable[[str, int], None]
 ) -> AggregateReport:
     began = time.monotonic()
-    report = AggregateReport(task.windows.pipeline, with_keys=task.secrets is not None)
+    report = AggregateReport(task.windows.pipeline, with_keys=task.ring_keys is not None)
     where = f"{task.released_topic}, partition 0"
     await _require_one_partition(task, topics)
-    topic_id = await _topic_id(task, topics) if task.with_changelog or task.secrets is not None else None
+    topic_id = await _topic_id(task, topics) if task.with_changelog or task.ring_keys is not None else None
     kept = await _kept(task, topics, report.findings) if task.with_changelog else None
     end = (await topics.bounds(task.released_topic, 0)).end
-    opened = None if task.secrets is None else await _opened(task, topics, topic_id, report.findings, progress)
+    opened = None if task.ring_keys is None else await _opened(task, topics, topic_id, report.findings, progress)
     account = task.account()
     check: Check | None = None if opened is None else opened.check
     follow = Follow(task.windows, account, Reader(task.windows, topic_id), report.findings, where, check)
@@ -190,7 +190,7 @@ async def _opened(
     progress: Callable[[str, int], None],
 ) -> Opened:
     partitions = len(list(await topics.partitions(task.raw_topic)))
-    opened = Opened(task.windows, task.secrets or {}, topic_id or b"", partitions, findings)
+    opened = Opened(task.windows, task.ring_keys or {}, topic_id or b"", partitions, findings)
     end = (await topics.bounds(task.partials, 0)).end
     async for records in topics.read(task.partials, 0, end, committed=True):
         opened.take(records, f"{task.partials}, partition 0")

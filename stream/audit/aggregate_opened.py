@@ -39,19 +39,19 @@ def derived(secret: bytes, purpose: str, name: str) -> bytes:
 
 
 class Opened:
-    """The sums of all windows, from the topic of partials; `secrets` are those of the ring by their epoch."""
+    """The sums of all windows, from the topic of partials; `ring_keys` are those of the ring by their epoch."""
 
     def __init__(
-        self, windows: Windows, secrets: Mapping[int, bytes], topic_id: bytes, partitions: int, findings: Findings
+        self, windows: Windows, ring_keys: Mapping[int, bytes], topic_id: bytes, partitions: int, findings: Findings
     ) -> None:
         self._windows, self._findings, self._partitions = windows, findings, partitions
         name = f"{windows.pipeline} {topic_id.hex()}"
         self._ciphers = {
             (epoch, partition): ChaCha20Poly1305(derived(secret, "partial", f"{name} {partition}"))
-            for epoch, secret in secrets.items()
+            for epoch, secret in ring_keys.items()
             for partition in range(partitions)
         }
-        self._noise_keys = [derived(secret, "noise", name) for secret in secrets.values()]
+        self._noise_keys = [derived(secret, "noise", name) for secret in ring_keys.values()]
         self._closed = [windows.start] * partitions
         self._sums: Sums = {}
         self._missing: set[int] = set()

@@ -32,9 +32,9 @@ def task_of_aggregates(
     *,
     changelog: bool = True,
     uncommitted: bool = True,
-    secrets: Mapping[int, bytes] | None = None,
+    ring_keys: Mapping[int, bytes] | None = None,
 ) -> AggregateTask:
-    """With `secrets`, the keys of the ring by their epochs, the sealed sums are opened."""
+    """With `ring_keys`, the keys of the ring by their epochs, the sealed sums are opened."""
     declared = settings.aggregate
     users = _law(None if declared is None else declared.dependence.users.law)
     over = _law(None if declared is None else declared.dependence.windows.law)
@@ -48,7 +48,7 @@ def task_of_aggregates(
         changelog_topic=settings.changelog_topic,
         with_changelog=changelog,
         with_uncommitted=uncommitted,
-        secrets=secrets,
+        ring_keys=ring_keys,
     )
 
 

@@ -13,6 +13,7 @@ import typer
 from stream.commands import (
     adversary_options,
     attack_options,
+    audit_options,
     calibrate_options,
     estimate_options,
     fit_options,
@@ -191,28 +192,12 @@ def run(
 def audit(
     config: Config,
     as_json: AsJson = False,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option(metavar="URL", help="A worker's metrics page; repeat it for all of them.", show_default=False),
-    ] = None,
-    brokers: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST:PORT", help="Ask this broker instead of the settings'.", show_default=False),
-    ] = None,
-    changelog: Annotated[bool, typer.Option(help="Compare with the beliefs in the changelog.")] = True,
-    uncommitted: Annotated[bool, typer.Option(help="Look at what readers of uncommitted data saw, too.")] = True,
-    accounts: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=100_000,
-            metavar="USERS",
-            help="Work out what all releases tell together, exactly, about this many users; shown as quantiles.",
-        ),
-    ] = 0,
-    keys: Annotated[
-        bool, typer.Option("--keys", help="Of aggregates, open the sealed sums with the key ring.")
-    ] = False,
+    metrics: audit_options.Metrics = None,
+    brokers: audit_options.Brokers = None,
+    changelog: audit_options.Changelog = True,
+    uncommitted: audit_options.Uncommitted = True,
+    accounts: audit_options.Accounts = 0,
+    keys: audit_options.Keys = False,
 ) -> None:
     """Recompute every belief and every charge from the released topic alone, and compare."""
     from stream.commands.audit import audit_command

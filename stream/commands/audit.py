@@ -57,9 +57,9 @@ def audit_command(
         options = {"changelog": changelog, "uncommitted": uncommitted}
         if settings.aggregate is not None:
             _refuse_beside_aggregates(metrics=bool(metrics), accounts=bool(accounts))
-            secrets = _secrets(settings) if keys else None
+            ring_keys = _ring_keys(settings) if keys else None
             return asyncio.run(
-                _audit_aggregates(settings, task_of_aggregates(settings, secrets=secrets, **options), as_json)
+                _audit_aggregates(settings, task_of_aggregates(settings, ring_keys=ring_keys, **options), as_json)
             )
         if keys:
             raise _not_asked(
@@ -93,7 +93,7 @@ async def _audit_aggregates(settings: Settings, task: AggregateTask, as_json: bo
     return report.exit_status
 
 
-def _secrets(settings: Settings) -> dict[int, bytes]:
+def _ring_keys(settings: Settings) -> dict[int, bytes]:
     from stream.keys import load_keys  # of the engine, and only where its keys are wanted
 
     return {epoch.number: epoch.secret for epoch in load_keys(settings.keys, os.environ).epochs}

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
-from aggregate_audited import KINDS, SECRETS, House
+from aggregate_audited import KINDS, RING_KEYS, House
 from audit_memory import Kept
 from rich.console import Console
 
@@ -56,7 +55,7 @@ async def test_what_the_stages_make_agrees_with_and_without_keys(house: House) -
     report = await house.audit()
     assert [finding.code for finding in report.findings] == []
     assert report.seen.released == house.minutes
-    opened = await house.audit(secrets=SECRETS)
+    opened = await house.audit(ring_keys=RING_KEYS)
     assert opened.agrees
     assert opened.exit_status == 0
     assert opened.largest_total == house.minutes * house.promise.window_loss
@@ -99,7 +98,7 @@ async def test_another_number_with_everything_around_it_right_is_seen_with_the_k
     before = list(house.released)
     house.change(6, change)
     try:
-        public, opened = await house.audit(), await house.audit(secrets=SECRETS)
+        public, opened = await house.audit(), await house.audit(ring_keys=RING_KEYS)
     finally:
         house.released[:] = before
     assert "wrong_noise" in opened.findings.codes()
@@ -170,16 +169,16 @@ async def test_sealed_sums_that_are_foreign_missing_or_repeated_are_found() -> N
     house = House(KINDS[0])
     log = house.memory.logs["walkers-partials"][0]
     log.append(Kept(len(log), None, b"not a partial of anybody, and rather short"))
-    assert (await house.audit(secrets=SECRETS)).findings.codes() == {"partial_unreadable"}
+    assert (await house.audit(ring_keys=RING_KEYS)).findings.codes() == {"partial_unreadable"}
     log[-1] = replace(log[0], offset=len(log) - 1)
-    assert (await house.audit(secrets=SECRETS)).findings.codes() == {"partial_twice"}
+    assert (await house.audit(ring_keys=RING_KEYS)).findings.codes() == {"partial_twice"}
     del log[-1]
     first = log.pop(0)
-    report = await house.audit(secrets=SECRETS)
+    report = await house.audit(ring_keys=RING_KEYS)
     assert first.value is not None
     assert report.findings.codes() & {"window_early", "wrong_noise"}
     log.insert(0, first)
-    assert (await house.audit(secrets={1: bytes(32)})).findings.codes() >= {"partial_unreadable", "window_early"}
+    assert (await house.audit(ring_keys={1: bytes(32)})).findings.codes() >= {"partial_unreadable", "window_early"}
 
 
 @pytest.mark.parametrize("beyond", ["withhold", "top_up"])
@@ -188,7 +187,7 @@ async def test_withheld_windows_and_more_noise_follow_from_the_target(beyond: st
         "people: {count: users, epsilon: 0.5}",
         target=f"target: {{nats: 1.2, windows: 4, beyond: {beyond}}}",
     )
-    report = await house.audit(secrets=SECRETS)
+    report = await house.audit(ring_keys=RING_KEYS)
     assert report.agrees
     assert report.seen.withheld == {"budget": report.seen.records - report.seen.released}
     outcomes = [json.loads(record.value or b"") for record in house.released]
@@ -207,7 +206,7 @@ async def test_groups_and_fresh_windows_have_their_own_account() -> None:
         ("dependence: {users: {group: 2}, windows: fresh}", "\nprotects: one_window"),
     ):
         house = House(KINDS[0], KINDS[1], more=more + protects, target="target: {nats: 9, windows: 3}")
-        assert (await house.audit(secrets=SECRETS)).agrees
+        assert (await house.audit(ring_keys=RING_KEYS)).agrees
         other = House(KINDS[0], KINDS[1], target="target: {nats: 9, windows: 3}")
         other.memory = house.memory
         assert (await other.audit()).findings.codes() >= {"aggregate_account", "aggregate_policy"}
@@ -263,46 +262,3 @@ def test_draws_are_those_of_the_mechanism(scale: Fraction) -> None:
         mine, stream = Draws(key, window, query), CoinStream(key, window, query)
         noise = Geometric(scale.numerator, scale.denominator)
         assert [mine.one(scale) for _ in range(40)] == [noise.draw(stream) for _ in range(40)]
-
-
-HOUSEHOLDS = b"""{"format": "sottovoce-law", "version": 1, "law": {"kind": "table", "domains": [[0, 1], [0, 1]],
-"joint": [[0.4, 0.1], [0.1, 0.4]]}}"""
-CHAIN = b"""{"format": "sottovoce-law", "version": 1, "law": {"kind": "chain", "transition": [[0.9, 0.1], [0.1, 0.9]],
-"start": [0.5, 0.5], "domain": [0, 1], "length": 4}}"""
-
-
-@pytest.mark.parametrize(
-    ("law", "dependence", "queries", "adversary"),
-    [
-        (HOUSEHOLDS, "{users: {law: LAW}, windows: fresh}", KINDS[:1], "any"),
-        (HOUSEHOLDS, "{users: {law: LAW}, windows: fresh}", KINDS[:1], "weakest"),
-        (HOUSEHOLDS, "{users: {law: LAW}, windows: fresh}\nprotects: one_window", KINDS[:2], "any"),
-        (CHAIN, "{users: independent, windows: {law: LAW}}\nprotects: one_window", KINDS[:1], "any"),
-    ],
-)
-async def test_laws_are_held_against_bounds_of_the_auditors_own(
-    tmp_path: Path, law: bytes, dependence: str, queries: tuple[str, ...], adversary: str
-) -> None:
-    (tmp_path / "law.json").write_bytes(law)
-    more = f"dependence: {dependence.replace('LAW', str(tmp_path / 'law.json'))}\nadversary: {adversary}"
-    house = House(*queries, more=more, target="target: {nats: 4, windows: 4, beyond: top_up}")
-    assert (await house.audit(secrets=SECRETS)).agrees
-    for part, factor in (("leak", 0.5), ("total", 0.5), ("leak", 3), ("total", 3), ("loss", 0.9)):
-        before = list(house.released)
-        house.change(3, lambda said, part=part, factor=factor: _scaled(said["guarantee"], part, factor))  # type: ignore[misc]
-        found = (await house.audit()).findings.codes()
-        house.released[:] = before
-        assert "aggregate_account" in found, (part, factor)
-
-
-def _scaled(guarantee: dict[str, Any], part: str, factor: float) -> None:
-    guarantee[part] *= factor
-
-
-async def test_a_law_that_is_gone_or_broken_cannot_be_audited(tmp_path: Path) -> None:
-    law = tmp_path / "law.json"
-    law.write_bytes(HOUSEHOLDS)
-    house = House(KINDS[0], more=f"dependence: {{users: {{law: {law}}}, windows: fresh}}")
-    law.write_bytes(b"{}")
-    with pytest.raises(CannotAudit, match="A law that the settings name cannot be read"):
-        await house.audit()
