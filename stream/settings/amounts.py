@@ -11,7 +11,7 @@ from stream.settings.kinds import wrong
 _DIGITS: Final = 15
 """So many digits a double keeps, and so does every reader of JSON."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_END: Final = datetime(2100, 1, 1, tzinfo=UTC)
+_END_MS: Final = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def read_decimal(value: Any) -> Decimal:
@@ -35,7 +35,7 @@ def read_decimal(value: Any) -> Decimal:
 def read_moment(value: Any) -> int:
     """A moment in milliseconds since 1970. One without a zone could be anywhere's."""
     allowed = "a moment with its zone, such as 2026-01-01T00:00:00Z, from 1970 to 2099"
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _END_MS:
         return value
     if not isinstance(value, str):
         raise wrong(allowed, "write it like 2026-01-01T00:00:00Z")
@@ -45,9 +45,9 @@ def read_moment(value: Any) -> int:
         raise wrong(allowed, "write it like 2026-01-01T00:00:00Z") from None
     if moment.tzinfo is None:
         raise wrong(allowed, f"add the zone, for example {value if 'T' in value else value + 'T00:00:00'}Z")
-    if not _EPOCH <= moment < _END:
-        raise wrong(allowed, "choose a moment from 1970 to 2099")
     milliseconds, rest = divmod(moment - _EPOCH, timedelta(milliseconds=1))
+    if not 0 <= milliseconds < _END_MS:
+        raise wrong(allowed, "choose a moment from 1970 to 2099")
     if rest:
         raise wrong(allowed, "write it to the millisecond at most")
     return milliseconds

@@ -37,8 +37,10 @@ _ABOUT: Final[dict[tuple[str, ...], str]] = {
 }
 _MOST_STEPS: Final = 1_000_000_000
 """So that the sum of two thousand million users' contributions fits 62 bits."""
-_WIDEST_NOISE: Final = 1 << 42
-"""Well inside what numbers of 62 bits hold (mechanisms/aggregate/geometric.py)."""
+_WIDEST_NOISE: Final = 1 << 40
+"""With eight times as much, where a window is topped up, still inside the 2^44 of mechanisms/aggregate/geometric.py."""
+_MOST_OPEN_NUMBERS: Final = 1 << 22
+"""Of all open windows of a partition together: 32 MiB, and twice that where the numbers are large."""
 _MOST_SHOWN_BYTES: Final = 1 << 19
 """Kafka takes records of a megabyte, unless it is told otherwise."""
 _OF_A_CELL: Final = 96
@@ -158,6 +160,10 @@ def _sizes(aggregate: AggregateSettings) -> Iterator[Wrong]:
         found, allowed = f"about {shown:,} bytes a released record", f"at most {_MOST_SHOWN_BYTES:,}"
         yield ("aggregate", "each"), found, allowed, "declare fewer values, or show only the top of them"
     windows = (aggregate.lateness + aggregate.ahead) // aggregate.window + 2
+    if windows * total > _MOST_OPEN_NUMBERS:
+        found = f"{windows:,} windows that may be open at once, of {total:,} numbers each"
+        allowed = f"at most {_MOST_OPEN_NUMBERS:,} numbers together"
+        yield ("aggregate", "ahead"), found, allowed, "shorten ahead or lateness, or declare fewer values"
     held = windows * (8 + sum(_held_bytes(query) for query in aggregate.each.values()))
     if held > _MOST_HELD_BYTES:
         found = f"{windows:,} windows that may be open at once: up to {held:,} bytes of one user"

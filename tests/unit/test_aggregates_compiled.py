@@ -10,8 +10,11 @@ import pytest
 from aggregate_world import ALL, JOB, PACE, PEOPLE, PLACES, STEPS, aggregate_settings
 
 from beliefs.rounding import UNITS_PER_NAT, budget_units
+from mechanisms.aggregate.geometric import slimmed
 from stream.aggregates.compiled import queries_of, query_of
+from stream.aggregates.ledger import MOST_NOISE
 from stream.aggregates.query import Query
+from stream.errors import ConfigurationRefused
 from stream.names import FIELD_MISSING, FIELD_TYPE, OUTSIDE_ALPHABET
 from stream.records.fields import fields_reader
 from stream.records.shapes import Rejected
@@ -100,3 +103,12 @@ def test_what_is_declared_by_halves_is_not_compiled() -> None:
     assert declared is not None
     with pytest.raises(ValueError, match="neither values nor low"):
         query_of("steps", declared.each["steps"].model_copy(update={"low": None}))
+
+
+def test_the_widest_noise_can_still_be_topped_up() -> None:
+    """A window that would need more than can be drawn must be refused here, and not when its time has come."""
+    widest = "a: {sum: $.a, low: 0, high: 1000000000, grid: 1, epsilon: 0.00091}"
+    (noise,) = compiled(widest)[0].noise
+    assert slimmed(noise, Fraction(MOST_NOISE)).scale >= MOST_NOISE * noise.scale
+    with pytest.raises(ConfigurationRefused, match=r"0\.0009 over 1000000000 steps of the grid"):
+        aggregate_settings(widest.replace("91", "90"))

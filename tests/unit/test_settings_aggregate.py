@@ -7,7 +7,19 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from aggregate_world import ALL, HEAD, INDEPENDENT, JOB, PACE, PEOPLE, PLACES, STEPS, aggregate_settings, aggregate_text
+from aggregate_world import (
+    ALL,
+    HEAD,
+    INDEPENDENT,
+    JOB,
+    PACE,
+    PEOPLE,
+    PLACES,
+    STEPS,
+    TIMES,
+    aggregate_settings,
+    aggregate_text,
+)
 
 from stream.commands.init import template
 from stream.commands.init_examples import AGGREGATES
@@ -106,6 +118,8 @@ def test_each_wrong_aggregate_is_refused_at_its_line(old: str, new: str, path: s
         ("from: 2026-01-01T00:00:00Z", "from: tomorrow", "from", '"tomorrow"'),
         ("from: 2026-01-01T00:00:00Z", "from: 1969-12-31T00:00:00Z", "from", "1969"),
         ("from: 2026-01-01T00:00:00Z", "from: 2026-01-01T00:00:00.0001Z", "from", ".0001Z"),
+        ("from: 2026-01-01T00:00:00Z", "from: 4102444800000", "from", "4102444800000"),
+        ("from: 2026-01-01T00:00:00Z", "from: 2100-01-01T00:00:00Z", "from", "2100"),
         ("from: 2026-01-01T00:00:00Z", "start: 2026-01-01T00:00:00Z", "start", "unknown"),
         ("window: 1m", "window: 1s\n  ahead: 31d", "ahead", "2,678,412 windows"),
         ("dependence: {users: independent}", "", "dependence", "nothing"),
@@ -193,6 +207,14 @@ def test_too_many_numbers_and_too_long_records_are_refused() -> None:
     assert [what for _, _, what in told] == ["32,001 numbers a window, 31,999 of them of a"]
     told = problems(aggregate_text(f"a: {{histogram: $.a, {wide}, epsilon: 1}}"))
     assert [(place, what.split()[0]) for _, place, what in told] == [("aggregate.each", "about")]
+
+
+def test_more_numbers_than_memory_holds_are_refused() -> None:
+    """One user may open every window that an event may lie in, and each has all its numbers in memory."""
+    wide = "a: {top: 3, of: $.a, values: {kind: integers, low: 1, high: 9999}, epsilon: 1}"
+    found = "432 windows that may be open at once, of 9,999 numbers each"
+    assert problems(aggregate_text(wide, times=f"{TIMES}\nahead: 430m")) == [(10, "aggregate.ahead", found)]
+    assert aggregate_settings(wide, times=f"{TIMES}\nahead: 410m").aggregate is not None
 
 
 def test_numbers_are_the_decimals_that_are_written() -> None:
