@@ -36,7 +36,7 @@ PSEUDONYM_BYTES: Final = 16
 
 _FINGERPRINT_LABEL: Final = b"sottovoce key fingerprint"
 _LARGEST_FILE: Final = 1 << 20
-_LARGEST_EPOCH: Final = 2**31 - 1
+LARGEST_EPOCH: Final = 2**31 - 1
 _OTHERS: Final = 0o077
 _REMEMBERED_USERS: Final = 1 << 16
 
@@ -188,7 +188,7 @@ def _epoch(item: Any, index: int, where: str) -> Epoch:
     if not isinstance(item, dict) or set(item) - {"epoch", "key", "made"}:
         raise _refused(where, f"{place} is no object with epoch, key and made alone")
     number = item.get("epoch")
-    if type(number) is not int or not 1 <= number <= _LARGEST_EPOCH:
+    if type(number) is not int or not 1 <= number <= LARGEST_EPOCH:
         raise _refused(where, f"{place}.epoch is no whole number from 1 on")
     made = item.get("made", "")
     if not isinstance(made, str):

@@ -179,6 +179,17 @@ class Life:
         return {key: head.offset for key, head in heads.items() if head is not None}
 
 
+def empty(promise: AggregatePromise, windows: int, partitions: int = 1) -> dict[int, list[Outgoing]]:
+    """Partials of so many empty windows, each in a record of its own."""
+    found: dict[int, list[Outgoing]] = {}
+    for partition in range(partitions):
+        life = Life(gather_of(promise, partition))
+        for number in range(1, windows + 1):
+            life.close_by_clock(START + number * MINUTE + 15 * SECOND)
+        found[partition] = life.released
+    return found
+
+
 def sums_of(promise: AggregatePromise, partials: Iterable[Outgoing], partitions: int = 1) -> dict[int, list[int]]:
     """The cells of every window that these partials close, over all partitions."""
     opener = total_of(promise, partitions)._opener

@@ -5,6 +5,8 @@ partials in order and each once, so a gap between two of them, or one that canno
 partition's users are not known, and it is withheld. Partials wait sealed as they came until all their windows have
 their record.
 
+No record that is read releases more than so many windows, whatever gap it ends; the next ones release the rest.
+
 A window's record is a function of its partials, of the losses of the windows before it and of coins that are its own;
 so it is the same wherever blocks are cut and however often they are repeated.
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 import struct
 from collections import Counter, deque
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,12 +24,13 @@ from mechanisms.contract import Integers
 from stream import names
 from stream.aggregates.gather import changelog_of, mark_refused
 from stream.aggregates.ledger import Decision, Ledger
-from stream.aggregates.partials import Opener, Partial
+from stream.aggregates.partials import WINDOWS_MAX, Opener, Partial, readable_head
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.release import Releases
 from stream.aggregates.sealed import Unsealable
 from stream.aggregates.standing import Span, Standing, decode, encode
 from stream.errors import StateRefused
+from stream.keys import LARGEST_EPOCH
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.effects import Effects, only_offset
 from stream.protocol.inputs import VALUE, InputBlock
@@ -36,7 +39,10 @@ from stream.records.dead_letters import dead_letter
 from stream.records.parse import WHOLE
 from stream.records.shapes import Rejected
 
-_UNREADABLE = Rejected(names.PARTIAL_UNREADABLE, WHOLE)
+WINDOWS_AT_ONCE: Final = 2 * WINDOWS_MAX
+"""More than a partial brings, so that what waits behind a gap grows less."""
+
+_UNREADABLE: Final = Rejected(names.PARTIAL_UNREADABLE, WHOLE)
 
 
 class RawTopic(NamedTuple):
@@ -151,6 +157,7 @@ class TotalPipeline:
         try:
             partial = self._opener.open(value)
         except Unsealable:
+            self._require_known_epoch(value)
             return names.DEAD_LETTERED
         head, closed_to = partial.head, self._standing.closed_to
         known = closed_to[head.partition]
@@ -166,10 +173,21 @@ class TotalPipeline:
         block.held[key] = value or b""
         return names.TAKEN
 
+    def _require_known_epoch(self, value: bytes | None) -> None:
+        """A worker whose ring is older than another's must not withhold for good what that one can open."""
+        head, newest = readable_head(value), max(epoch.number for epoch in self._promise.ring.epochs)
+        if head is not None and newest < head.epoch <= LARGEST_EPOCH:
+            raise StateRefused(
+                "Sums of windows cannot be opened.",
+                where=self._where,
+                why=f"they were sealed with key epoch {head.epoch}, and the newest of the key ring is {newest}",
+                fix="give this worker the key ring of the others; epochs are added, never removed",
+            )
+
     def _release_complete(self, block: _Block) -> None:
-        """Release every window that all partitions have closed."""
+        """Release the windows that all partitions have closed."""
         standing, promise = self._standing, self._promise
-        complete = min(standing.closed_to)
+        complete = min(*standing.closed_to, standing.released_to + WINDOWS_AT_ONCE * promise.length)
         while standing.released_to < complete:
             start = standing.released_to
             number = (start - promise.start) // promise.length

@@ -35,6 +35,10 @@ from stream.stores.memory import MemoryStore
 from stream.stores.rows import NoRows
 
 _ANY_TOPIC = UUID(int=0)
+_PARTIALS_A_BLOCK = 8
+"""Partials that wait for others take no time, so their pace says nothing of one that releases all of them: a block is
+over in seconds even where each of them releases as many windows as it may.
+"""
 
 
 def aggregate_task(file: Path, environment: Mapping[str, str]) -> Task:
@@ -114,7 +118,7 @@ class Stages:
                 released_bytes=record_bytes_max(promise),
                 single=frozenset({topics.released}),
                 elsewhere=frozenset({topics.dead_letters}),
-                limits=LaneLimits(first_block_records=1),
+                limits=LaneLimits(first_block_records=1, max_block_records=_PARTIALS_A_BLOCK),
             )
             return Job(
                 plan=plan,

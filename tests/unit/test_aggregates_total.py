@@ -13,13 +13,13 @@ from aggregate_lives import (
     MINUTE,
     PEOPLE,
     RING,
-    SECOND,
     START,
     TOPIC_ID,
     Life,
     Sent,
     block_of,
     block_of_partials,
+    empty,
     gather_of,
     promise_of,
     random_stream,
@@ -32,10 +32,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beliefs.rounding import UNITS_PER_NAT
+from stream.aggregates import total as total_room
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.standing import Span, Standing, decode, encode, mark_bytes_max
 from stream.errors import StateRefused
-from stream.keys import Epoch, KeyRing, derived_key
+from stream.keys import derived_key
 from stream.names import DEAD_LETTERED, PURPOSE_NOISE, REPLAYED, TAKEN
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.ports import Outgoing
@@ -109,17 +110,6 @@ def test_only_the_largest_cells_of_a_top_are_shown() -> None:
     (said,) = told(life.released)
     assert [each["value"] for each in said["aggregates"]["top"]["cells"]] == ["b"]
     assert without_noise(promise, said, NOISE_KEY) == [-1, 100, -1]
-
-
-def empty(promise: AggregatePromise, windows: int, partitions: int = 1) -> dict[int, list[Outgoing]]:
-    """Partials of so many empty windows, each in a record of its own."""
-    found: dict[int, list[Outgoing]] = {}
-    for partition in range(partitions):
-        life = Life(gather_of(promise, partition))
-        for number in range(1, windows + 1):
-            life.close_by_clock(START + number * MINUTE + 15 * SECOND)
-        found[partition] = life.released
-    return found
 
 
 def test_a_window_waits_for_the_slowest_partition() -> None:
@@ -229,36 +219,19 @@ def test_a_partial_of_a_partition_that_there_is_not_is_unreadable() -> None:
     assert life.outcomes() == {DEAD_LETTERED: 1}
 
 
-def test_an_epoch_that_is_gone_is_refused_and_a_new_one_goes_on() -> None:
+def test_the_end_of_a_gap_releases_so_many_windows_and_the_next_records_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(total_room, "WINDOWS_AT_ONCE", 3)
     promise = promise_of(PEOPLE)
-    fast, slow = empty(promise, 2, 2).values()
-    life = Life(total_of(promise, 2))
-    life.carry_out(block_of_partials(fast))
-    other = Epoch(2, "", bytes(range(40, 72)))
-    with pytest.raises(StateRefused, match="cannot be opened"):
-        Life(total_of(promise_of(PEOPLE, ring=KeyRing((other,), other)), 2), life.store)
-    both = KeyRing((*RING.epochs, other), other)
-    again = Life(total_of(promise_of(PEOPLE, ring=both), 2), life.store)
-    again.carry_out(block_of_partials(slow, 2))
-    old = Life(total_of(promise, 2))
-    old.carry_out(block_of_partials([*fast, *slow]))
-    assert again.released == old.released  # their sums were sealed with the first key
-
-
-def test_noise_comes_from_the_latest_epoch_of_the_sums() -> None:
-    """Whatever the ring's current one is: a window that is released again draws the same."""
-    other = Epoch(2, "", bytes(range(40, 72)))
-    both = (*RING.epochs, other)
-    new, old = (promise_of(PEOPLE, ring=KeyRing(both, current)) for current in (other, both[0]))
-    order = [*empty(old, 1, 2)[0], *empty(new, 1, 2)[1]]
-    released = []
-    for promise in (new, old):
-        life = Life(total_of(promise, 2))
-        life.carry_out(block_of_partials(order))
-        released.append(life.released)
-    assert released[0] == released[1]
-    key = derived_key(other.secret, PURPOSE_NOISE, f"walkers {TOPIC_ID.hex()}")
-    assert without_noise(old, told(released[0])[0], key) == [0]
+    order = empty(promise, 12)[0][8:]
+    whole, cut = Life(total_of(promise)), Life(total_of(promise))
+    whole.carry_out(block_of_partials(order))
+    counts = [len(cut.carry_out(block_of_partials([each], place)).releases) for place, each in enumerate(order)]
+    assert counts == [3, 3, 3, 3]
+    assert cut.released == whole.released
+    assert cut.store.marks() == whole.store.marks()
+    assert [each["reason"] for each in told(whole.released)] == ["partial_missing"] * 8 + [None] * 4
 
 
 @given(
