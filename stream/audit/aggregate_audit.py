@@ -20,13 +20,13 @@ from uuid import UUID
 
 from stream import names
 from stream.audit.aggregate_account import Account
-from stream.audit.aggregate_follow import Check, Follow
+from stream.audit.aggregate_follow import Follow
 from stream.audit.aggregate_opened import Opened
 from stream.audit.aggregate_records import Misread, Reader
 from stream.audit.aggregate_report import AggregateReport
 from stream.audit.aggregate_rules import Windows
 from stream.audit.findings import Findings
-from stream.audit.world import Topics
+from stream.audit.world import Bounds, Topics
 from stream.errors import CannotAudit
 
 _MARK = struct.Struct(">BIq")
@@ -82,8 +82,7 @@ async def audit_aggregates(
     end = (await topics.bounds(task.released_topic, 0)).end
     opened = None if task.ring_keys is None else await _opened(task, topics, topic_id, report.findings, progress)
     account = task.account()
-    check: Check | None = None if opened is None else opened.check
-    follow = Follow(task.windows, account, Reader(task.windows, topic_id), report.findings, where, check)
+    follow = Follow(task.windows, account, Reader(task.windows, topic_id), report.findings, where, opened)
     async for records in topics.read(task.released_topic, 0, end, committed=True):
         follow.take(records)
         progress("released windows", len(records))
@@ -105,13 +104,16 @@ async def _require_one_partition(task: AggregateTask, topics: Topics) -> None:
             why="it does not exist" if not partitions else f"it has {len(partitions)} partitions instead of one",
             fix="correct kafka.released_topic and kafka.brokers in the settings",
         )
-    first = (await topics.bounds(task.released_topic, 0)).first
-    if first > 0:
+    _require_beginning(await topics.bounds(task.released_topic, 0), task.released_topic)
+
+
+def _require_beginning(bounds: Bounds, topic: str) -> None:
+    if bounds.first > 0:
         raise CannotAudit(
-            "The beginning of the released topic is gone.",
-            where=f"topic {task.released_topic}, partition 0",
-            why=f"its first record has offset {first}: what was told before can no longer be read",
-            fix="keep the released topic for as long as it is to be audited: retention.ms=-1, or audit a copy",
+            f"The beginning of the topic {topic} is gone.",
+            where=f"topic {topic}, partition 0",
+            why=f"its first record has offset {bounds.first}: what stood before can no longer be read",
+            fix="keep the topic for as long as it is to be audited: retention.ms=-1, or audit a copy",
         )
 
 
@@ -190,6 +192,14 @@ async def _opened(
     progress: Callable[[str, int], None],
 ) -> Opened:
     partitions = len(list(await topics.partitions(task.raw_topic)))
+    if not partitions:
+        raise CannotAudit(
+            "The sealed sums cannot be opened.",
+            where=f"topic {task.raw_topic}",
+            why="the brokers know no topic of this name, so it is not known how many partitions have sums",
+            fix="correct kafka.raw_topic and kafka.brokers in the settings, or leave --keys out",
+        )
+    _require_beginning(await topics.bounds(task.partials, 0), task.partials)
     opened = Opened(task.windows, task.ring_keys or {}, topic_id or b"", partitions, findings)
     end = (await topics.bounds(task.partials, 0)).end
     async for records in topics.read(task.partials, 0, end, committed=True):

@@ -1,14 +1,16 @@
 """Follows the released windows one after the other: none missing, none twice, each with the account that it must have.
 
-What is followed is public. `check` is asked about the numbers of each window, where somebody can say more of them.
+What is followed is public. `check` is asked about each window, where somebody can say more of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Protocol
 
+from stream import names
 from stream.audit.aggregate_account import Account
 from stream.audit.aggregate_records import Misread, Reader, Said
 from stream.audit.aggregate_rules import Windows
@@ -19,7 +21,16 @@ from stream.audit.records import Record
 Numbers = Mapping[int, Mapping[int, int]]
 """Of each aggregate, by its place, the noisy numbers that were shown, by their cell."""
 
-Check = Callable[[int, Numbers, Fraction], None]
+
+class Check(Protocol):
+    """Whoever can say more of a window's numbers than the window says itself."""
+
+    def check(self, number: int, shown: Numbers, times: Fraction) -> None:
+        """Of a window that was released, with so many times its noise."""
+
+    def check_missing(self, number: int) -> None:
+        """Of a window that was withheld because a partition's sums are missing."""
+
 
 _GUARANTEE = {"loss", "leak", "total", "windows", "target", "adversary", "protects", "method", "more_noise"}
 
@@ -72,6 +83,8 @@ class Follow:
         else:
             reason = str(said.reason)
             self.seen.withheld[reason] = self.seen.withheld.get(reason, 0) + 1
+            if self._check is not None and reason == names.WITHHELD_PARTIAL:
+                self._check.check_missing(said.number)
         judged = self._account.judge(said)
         if judged.finding is not None:
             self._findings.add(judged.finding, places=[place])
@@ -94,4 +107,4 @@ class Follow:
             if not fine:
                 self._findings.add("aggregate_numbers", places=[place], detail=asked.name)
         if self._check is not None:
-            self._check(said.number, shown, times)
+            self._check.check(said.number, shown, times)

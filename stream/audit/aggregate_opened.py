@@ -51,7 +51,8 @@ class Opened:
             for epoch, secret in ring_keys.items()
             for partition in range(partitions)
         }
-        self._noise_keys = [derived(secret, "noise", name) for secret in ring_keys.values()]
+        self._noise_keys = {epoch: derived(secret, "noise", name) for epoch, secret in ring_keys.items()}
+        self._epochs: dict[int, int] = {}
         self._closed = [windows.start] * partitions
         self._sums: Sums = {}
         self._missing: set[int] = set()
@@ -80,26 +81,33 @@ class Opened:
         if last <= self._closed[partition]:
             self._findings.add("partial_twice")
             return True
-        if first != self._closed[partition]:
+        if first < self._closed[partition]:
+            return False
+        if first > self._closed[partition]:
             self._missing.update(range(self._number(self._closed[partition]), self._number(first)))
         self._closed[partition] = last
         for place, row in enumerate(struct.iter_unpack(f"<{cells}q", plain), self._number(first)):
+            self._epochs[place] = max(epoch, self._epochs.get(place, epoch))
             sums = self._sums.setdefault(place, [0] * cells)
             self._sums[place] = [one + two for one, two in zip(sums, row, strict=True)]
         return True
 
     def check(self, number: int, shown: Mapping[int, Mapping[int, int]], times: Fraction) -> None:
-        """What was shown of a released window is its sums with the noise of its coins, under one of the keys."""
+        """What was shown of a released window is its sums with the noise of its coins, of the latest key epoch that a
+        partition's sums were sealed with: any other would be a second draw.
+        """
         complete = all(closed >= self._windows.start + (number + 1) * self._windows.length for closed in self._closed)
         if not complete or number in self._missing:
             self._findings.add("window_early", places=[f"window {number}"])
             return
-        sums = self._sums.pop(number)
-        if not any(self._agrees(key, number, shown, sums, times) for key in self._noise_keys):
+        sums, key = self._sums.pop(number), self._noise_keys[self._epochs.pop(number)]
+        if not self._agrees(key, number, shown, sums, times):
             self._findings.add("wrong_noise", places=[f"window {number}"])
 
-    def is_missing(self, number: int) -> bool:
-        return number in self._missing
+    def check_missing(self, number: int) -> None:
+        """A window that was withheld for it lacks some partition's sums."""
+        if number not in self._missing:
+            self._findings.add("aggregate_needless", places=[f"window {number}"])
 
     def _agrees(
         self, key: bytes, number: int, shown: Mapping[int, Mapping[int, int]], sums: list[int], times: Fraction

@@ -18,6 +18,8 @@ from stream.audit.records import Record
 
 _UP = Context(prec=9, rounding=ROUND_CEILING)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_END = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
+"""No event that counts has a later time, so no later window is ever complete."""
 _PARTS = {"window", "outcome", "reason", "aggregates", "guarantee"}
 
 
@@ -49,9 +51,11 @@ class Reader:
             window = document["window"]
             number, reason = window["number"], document["reason"]
             outcome, aggregates, guarantee = document["outcome"], document["aggregates"], document["guarantee"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise Misread from None
-        if type(number) is not int or number < 0 or not isinstance(guarantee, dict) or not isinstance(aggregates, dict):
+        if type(number) is not int or not isinstance(guarantee, dict) or not isinstance(aggregates, dict):
+            raise Misread
+        if not 0 <= number <= (_END - self._windows.start) // self._windows.length:
             raise Misread
         released = outcome == names.RELEASED
         broken = [code for code, wrong in self._checks(record, document, number, released) if wrong]
@@ -66,7 +70,12 @@ class Reader:
         outcome = names.RELEASED if released else names.WITHHELD
         reasons = (None,) if released else names.WITHHELD_REASONS
         own = {names.HEADER_RELEASE_ID, names.HEADER_POLICY, names.HEADER_OUTCOME}
-        strange = headers.keys() != own or document.keys() != _PARTS or (not released and document["aggregates"] != {})
+        strange = (
+            headers.keys() != own
+            or len(record.headers) != len(own)
+            or document.keys() != _PARTS
+            or (not released and document["aggregates"] != {})
+        )
         span = document["window"] != {"start": begins, "end": ends, "number": number}
         return [
             ("aggregate_span", span or record.key != begins.encode() or record.timestamp != end),
