@@ -36,7 +36,7 @@ class Recount:
         else:
             self.outcomes.append("counted")
             self.counted[(sent.time - promise.start) // promise.length, sent.user].append(sent)
-            self.latest = max(self.latest, sent.time)
+            self.latest = max(self.latest, min(sent.time, sent.record))
             while self.closed + promise.length <= self.latest - promise.lateness:
                 self.closed += promise.length
 

@@ -1,9 +1,10 @@
 """The first stage, for one partition of the raw topic: events become contributions, and windows that are over become
 partials.
 
-Everything goes by the order of the records. A partition has a latest event time and a time up to which its windows are
+Everything goes by the order of the records. A partition has a latest time and a time up to which its windows are
 closed, which are committed with each block; after each event that counts, every window is closed that ended more than
-`lateness` before the latest time. So where blocks are cut, and how often they are repeated, changes nothing. Where no
+`lateness` before the latest time. An event's time moves it no further than its record's timestamp: one clock that runs
+ahead would otherwise make everybody else late. So where blocks are cut, and how often they are repeated, changes nothing. Where no
 event comes, windows are closed by the clock, as the release protocol does it: the time is committed first.
 
 A window that is closed takes no event any more; its sums are written at once, unless very many windows close together
@@ -51,7 +52,7 @@ _MARK_VERSION: Final = 1
 
 class GatherTold(NamedTuple):
     """Where a partition stands after a block, for whoever watches: up to when its windows are closed and written, its
-    latest event time, and how many users have contributed to windows that are not.
+    latest time, and how many users have contributed to windows that are not.
     """
 
     closed_to: int
@@ -160,10 +161,11 @@ class GatherPipeline:
                 taken += 1
             else:
                 repeated += 1
-            if time > self._latest:
-                self._latest = time
-            if time >= closes_at or self._written < closed:
-                closed = self._closed = max(closed, self._boundary(time - self._promise.lateness))
+            reached = min(time, stamp)
+            if reached > self._latest:
+                self._latest = reached
+            if reached >= closes_at or self._written < closed:
+                closed = self._closed = max(closed, self._boundary(reached - self._promise.lateness))
                 self._write(1, partials)
                 kept_from, closes_at = self._number(self._written), self._closes_at()
         counts = {names.TAKEN: taken, names.REPEATED: repeated, names.REPLAYED: replayed}
@@ -204,7 +206,7 @@ class GatherPipeline:
         return Rejected(reason, self._time_place)
 
     def _closes_at(self) -> int:
-        """The event time that closes the next window."""
+        """The time that closes the next window."""
         return self._closed + self._promise.length + self._promise.lateness
 
     def _boundary(self, time: int) -> int:

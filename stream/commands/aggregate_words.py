@@ -96,9 +96,9 @@ def _noise(each: Mapping[str, Any]) -> str:
 def _counted(facts: Mapping[str, Any]) -> Iterator[str]:
     lateness, by_clock = facts["lateness_ms"], facts["lateness_ms"] + facts["grace_ms"]
     yield (
-        f"a partition closes a window once its latest event is {write_duration(lateness)} past its end, or, where none "
-        f"comes, {write_duration(by_clock)} after its end by the clock; the window is released when every partition "
-        "has closed it"
+        f"a partition closes a window once its latest event is {write_duration(lateness)} past its end, by the event's "
+        f"time or its record's timestamp, whichever is earlier; or, where none comes, {write_duration(by_clock)} after "
+        "its end by the clock; the window is released when every partition has closed it"
     )
     yield (
         f"events of closed windows, events more than {write_duration(facts['ahead_ms'])} ahead of their records' "

@@ -70,7 +70,7 @@ AGGREGATE_OPEN: Final = Metric(
     "sottovoce_aggregate_open_windows",
     Kind.GAUGE,
     "windows",
-    "Windows of a partition from the first that is open to that of its latest event.",
+    "Windows of a partition from the first that is open to the one that its events have reached.",
     ("partition",),
 )
 AGGREGATE_CLOSED_LAG: Final = Metric(

@@ -122,6 +122,15 @@ def test_events_on_the_edges_count() -> None:
     assert life.pipeline._closed == START + 4 * MINUTE
 
 
+def test_a_clock_that_runs_ahead_makes_nobody_else_late() -> None:
+    """Its events count in the windows that they name, and close no window before their records' timestamps do."""
+    promise = promise_of(PEOPLE)
+    life = Life(gather_of(promise))
+    life.carry_out(block_of([at(1), at(290, b"ahead", record=2), at(3, b"bob"), at(61, b"bob"), at(400, b"end")]))
+    assert life.outcomes() == {TAKEN: 5, REPEATED: 0, REPLAYED: 0, DEAD_LETTERED: 0}
+    assert sums_of(promise, life.released) == {0: [2], 1: [1], 2: [0], 3: [0], 4: [1], 5: [0]}
+
+
 def test_bad_records_keep_their_reasons_beside_untimely_ones() -> None:
     block = InputBlock.of(
         [Raw(0, START, b"ann", b"{"), Raw(1, START, b"ann", at(-5).text), Raw(2, START, None, at(5).text)]
