@@ -4,8 +4,9 @@ partials.
 Everything goes by the order of the records. A partition has a latest time and a time up to which its windows are
 closed, which are committed with each block; after each event that counts, every window is closed that ended more than
 `lateness` before the latest time. An event's time moves it no further than its record's timestamp: one clock that runs
-ahead would otherwise make everybody else late. So where blocks are cut, and how often they are repeated, changes nothing. Where no
-event comes, windows are closed by the clock, as the release protocol does it: the time is committed first.
+ahead would otherwise make everybody else late. So where blocks are cut, and how often they are repeated, changes
+nothing. Where no event comes, windows are closed by the clock, as the release protocol does it: the time is committed
+first.
 
 A window that is closed takes no event any more; its sums are written at once, unless very many windows close together
 (after a long silence, or at the first event long after the first window): then each event that is carried out writes

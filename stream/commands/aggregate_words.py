@@ -36,6 +36,15 @@ _NEVER: Final = (
     "what other topics, other pipelines or other systems say about the same people",
     "whoever holds the key ring, the raw topic, or this machine's memory: they can take the noise away",
     "that an event counts which comes late, lies too far ahead, or holds what is no value: it is a dead letter",
+    (
+        "anything about a user whose events stand in several partitions of the raw topic: each partition would count "
+        "him, and what is told of him would add up; whoever writes there must send all events of a user to one"
+    ),
+    (
+        "that one user's event never decides whether another's still counts: what comes more than lateness behind the "
+        "latest event of its partition is late, whoever sent that one; a raw topic whose brokers stamp its records "
+        "(message.timestamp.type=LogAppendTime) lets nobody hurry it on"
+    ),
 )
 
 
