@@ -21,8 +21,10 @@ from beliefs.rounding import INFINITE, sum_units
 from beliefs.simplex import Vector, normalised
 
 STATES_MAX = 256
-WORK_MAX = 1 << 30
-"""Chances that are looked at before a chain counts as too long or too slow."""
+WORK_MAX, WORK_MAX_EACH = 1 << 30, 1 << 33
+"""Chances that are looked at before a chain counts as too long or too slow: for one loss, or one for each value."""
+
+KNOWN_MAX = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,7 @@ class ChainInfluence:
         known, room = self._known(side), np.empty((2, states))
         apart = alike_from(side.through, known) if self.knowing else 0
         _require_not_rare(apart)
-        self._require_work(max(apart, 1) * (states if self.knowing else 1))
+        self._require_work(max(apart, 1) * (states if self.knowing else 1), WORK_MAX_EACH)
         messages = np.zeros((max(apart, 1) + 1, states), dtype=np.int64)
         rare = each_by_itself(
             side.through, side.order, side.start, known[: apart + 1], losses, messages, room, told, self.knowing
@@ -98,7 +100,7 @@ class ChainInfluence:
         if not self.knowing:
             return np.empty((1, 1, 1))
         states = side.start.size
-        if self.length * states * states > WORK_MAX >> 5:
+        if self.length * states * states > KNOWN_MAX:
             raise Invalid("length", "makes too many known values at too many distances; ask for the weakest adversary")
         known = np.empty((max(2, self.length), states, states))
         known[0] = np.eye(states)
@@ -106,14 +108,14 @@ class ChainInfluence:
 
     def _everywhere(self, side: Side, loss: int) -> Places:
         states = side.start.size
-        self._require_work(1 + states * self.knowing)
+        self._require_work(1 + states * self.knowing, WORK_MAX)
         begins = np.concatenate([side.start[None], np.eye(states)]) if self.knowing else side.start[None]
         told, room = np.zeros(self.length, dtype=np.int64), np.empty((2, states))
         _require_not_rare(same_everywhere(side.through, side.order, begins, loss, room, told))
         return told
 
-    def _require_work(self, times: int) -> None:
-        if self.length * times * self.left.start.size**3 > WORK_MAX:
+    def _require_work(self, times: int, most: int) -> None:
+        if self.length * times * self.left.start.size**3 > most:
             raise Invalid("length", "is too large for a chain of so many values that forgets so slowly")
 
 

@@ -58,19 +58,20 @@ def questions(seed: int) -> list[tuple[str, dict[str, Any]]]:
             "underestimate",
             {"sensitivity": scale, "own_sensitivity": other, "fraction": coins.random(), "epsilon": level},
         ),
-        (
-            "attack",
-            {
-                "counts": draws.law(values),
-                "released": draws.numbers(2),
-                "known_total": draws.numbers(2),
-                "candidates": [draws.numbers(2) for _ in range(values)],
-                "epsilon": level,
-                "sensitivity": scale,
-                "prior_weights": draws.scales(values),
-            },
-        ),
+        ("attack", attacked(draws, values, level, scale)),
     ]
+
+
+def attacked(draws: Draws, values: int, epsilon: float, sensitivity: float) -> dict[str, Any]:
+    return {
+        "counts": draws.law(values),
+        "released": draws.numbers(2),
+        "known_total": draws.numbers(2),
+        "candidates": [draws.numbers(2) for _ in range(values)],
+        "epsilon": epsilon,
+        "sensitivity": sensitivity,
+        "prior_weights": draws.scales(values),
+    }
 
 
 def test_numbers_at_the_ends_of_the_doubles_are_answered_or_refused() -> None:
