@@ -17,7 +17,7 @@ from aggregate_lives import Sent, told, without_noise
 from aggregate_recount import Recount, closings_by_clock
 from aiokafka.admin import AIOKafkaAdminClient
 from broker import free_port
-from fault_workers import FaultWorker
+from fault_workers import FaultWorker, command
 from live_kafka import consume_all, delete_topics
 from live_worker import until
 from live_writing import PARTITIONS, create_raw
@@ -126,7 +126,7 @@ class AggregateHouse:
         topic: UUID = facts[self.raw].id
         key = derived_key(promise.ring.current.secret, PURPOSE_NOISE, f"{promise.pipeline} {topic.hex}")
         said = await self.released()  # before the recount: windows go on closing
-        sums, outcomes = await self._recount(promise)
+        sums, outcomes = await self.recount(promise)
         numbers = [each["window"]["number"] for each in said]
         assert numbers == list(range(len(numbers)))
         assert len(numbers) >= (time - promise.start) // promise.length
@@ -139,7 +139,7 @@ class AggregateHouse:
             assert everything.setdefault(record.key, record.value) == record.value
         return outcomes
 
-    async def _recount(self, promise: AggregatePromise) -> tuple[dict[int, list[int]], Counter[str]]:
+    async def recount(self, promise: AggregatePromise) -> tuple[dict[int, list[int]], Counter[str]]:
         """The cells of every closed window, from the raw topic and from when the clock closed windows."""
         changelog = await consume_all(self.broker, self.changelogs[0])
         raw, total, outcomes = await consume_all(self.broker, self.raw), {}, Counter[str]()
@@ -160,6 +160,13 @@ class AggregateHouse:
         letters = [json.loads(record.value) for record in await consume_all(self.broker, self.dead)]
         assert sorted((each["partition"], each["offset"], each["reason"]) for each in letters) == refused
         return {number: row.tolist() for number, row in total.items()}, outcomes
+
+    async def check_audit(self) -> None:
+        """The auditor, who shares no arithmetic with the stages, agrees: with what is public, and with the keys."""
+        for options in ((), ("--keys",)):
+            answer = await command("audit", str(self.files[0]), *options)
+            assert answer.status == 0, answer.out + answer.said
+            assert "verdict: AGREE" in answer.out
 
     async def check_nobody_is_named(self, *texts: bytes) -> None:
         """No user and no value stands in clear in what the pipeline writes for itself, aborted records included."""

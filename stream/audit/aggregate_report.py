@@ -10,9 +10,7 @@ from rich.console import Console
 
 from stream.audit.aggregate_follow import Seen
 from stream.audit.aggregate_records import nats_up
-from stream.audit.findings import Findings
-from stream.audit.report import tell_verdict
-from stream.names import EXIT_DONE, EXIT_FAILED
+from stream.audit.verdict import Verdict, tell_verdict
 
 BLIND_SPOTS: Final = (
     "who contributed what: whether each user counted once, and was clipped, is decided before sums are sealed",
@@ -23,24 +21,13 @@ WITHOUT_KEYS: Final = ("whether a number is the true sum with the noise of its c
 
 
 @dataclass
-class AggregateReport:
-    """The verdict is `agree` when nothing was found."""
+class AggregateReport(Verdict):
+    """Of a pipeline that releases windows of aggregates."""
 
-    pipeline: str
     with_keys: bool = False
-    findings: Findings = field(default_factory=Findings)
     seen: Seen = field(default_factory=Seen)
     largest_total: int = 0
     uncommitted: int | None = None
-    seconds: float = 0.0
-
-    @property
-    def agrees(self) -> bool:
-        return not len(self.findings)
-
-    @property
-    def exit_status(self) -> int:
-        return EXIT_DONE if self.agrees else EXIT_FAILED
 
     @property
     def blind_spots(self) -> tuple[str, ...]:
@@ -48,7 +35,7 @@ class AggregateReport:
 
     def as_json(self) -> dict[str, object]:
         return {
-            "verdict": "agree" if self.agrees else "disagree",
+            "verdict": self.verdict,
             "pipeline": self.pipeline,
             "windows": {
                 "records": self.seen.records,

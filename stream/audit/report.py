@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from rich.console import Console
-from rich.table import Table
 
 from stream.audit.amounts import nats_of
 from stream.audit.field_tally import lines
-from stream.audit.findings import Findings
 from stream.audit.tally import Tally
-from stream.names import EXIT_DONE, EXIT_FAILED
+from stream.audit.verdict import Verdict, tell_verdict
 
 BLIND_SPOTS: Final = (
     "raw values: whether a released value was drawn from the channel, rather than chosen, cannot be seen",
@@ -37,11 +35,9 @@ _ACCOUNTS: Final = {
 
 
 @dataclass
-class Report:
-    """The verdict is `agree` when nothing was found."""
+class Report(Verdict):
+    """Of a pipeline that releases event by event, or windows of a user's values."""
 
-    pipeline: str
-    findings: Findings = field(default_factory=Findings)
     tally: Tally = field(default_factory=Tally)
     dead_letters: int = 0
     waiting: int = 0
@@ -52,15 +48,6 @@ class Report:
     repeats_uncommitted: int = 0
     compared: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-
-    @property
-    def agrees(self) -> bool:
-        return not len(self.findings)
-
-    @property
-    def exit_status(self) -> int:
-        return EXIT_DONE if self.agrees else EXIT_FAILED
 
     @property
     def blind_spots(self) -> tuple[str, ...]:
@@ -69,7 +56,7 @@ class Report:
     def as_json(self) -> dict[str, object]:
         tally = self.tally
         return {
-            "verdict": "agree" if self.agrees else "disagree",
+            "verdict": self.verdict,
             "pipeline": self.pipeline,
             "events": {
                 "records": tally.records,
@@ -107,43 +94,6 @@ class Report:
 
 def tell(report: Report, console: Console) -> None:
     tell_verdict(f"Audit of {report.pipeline}", _lines(report), report, console, report.notes)
-
-
-class Verdict(Protocol):
-    """What every report ends with."""
-
-    @property
-    def findings(self) -> Findings: ...
-    @property
-    def blind_spots(self) -> tuple[str, ...]: ...
-    @property
-    def agrees(self) -> bool: ...
-
-
-def tell_verdict(
-    title: str, lines: Iterable[tuple[str, str]], report: Verdict, console: Console, notes: Sequence[str] = ()
-) -> None:
-    """What was read as a table, then each finding with what, where, why and what to do, and the verdict."""
-    table = Table(title=title, title_justify="left", show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in lines:
-        table.add_row(name, value)
-    console.print(table)
-    for finding in report.findings:
-        found = finding.as_json()
-        console.print(f"\n{finding.count:,} x {found['what']}", style="bold red", highlight=False)
-        for place in finding.places:
-            console.print(f"    where: {place}", highlight=False, soft_wrap=True)
-        console.print(f"    why it matters: {found['why']}", highlight=False, soft_wrap=True)
-        console.print(f"    what to do: {found['fix']}", highlight=False, soft_wrap=True)
-    for note in notes:
-        console.print(f"note: {note}", highlight=False, soft_wrap=True)
-    console.print("An auditor who sees released records only cannot see:", highlight=False)
-    for blind_spot in report.blind_spots:
-        console.print(f"    {blind_spot}", highlight=False, soft_wrap=True)
-    verdict, style = ("AGREE", "bold green") if report.agrees else ("DISAGREE", "bold red")
-    console.print(f"verdict: {verdict}", style=style, highlight=False)
 
 
 def _lines(report: Report) -> Iterator[tuple[str, str]]:

@@ -8,26 +8,31 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 
-from stream.audit.aggregate_audit import AggregateTask, audit_aggregates
+from stream.audit.aggregate_audit import audit_aggregates
 from stream.audit.aggregate_report import tell_aggregates
 from stream.audit.aggregate_task import task_of_aggregates
-from stream.audit.audit import Task, audit
+from stream.audit.audit import audit
 from stream.audit.field_joint import joint_of
 from stream.audit.kafka_world import KafkaTopics
 from stream.audit.progress import Shown
 from stream.audit.report import tell
 from stream.audit.task import task_of
+from stream.audit.verdict import Verdict
 from stream.commands.report import errors_told, say_json
 from stream.engine.connection import connection_of
 from stream.errors import CannotAudit
 from stream.named_models import pipeline_models
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
+
+Reported = TypeVar("Reported", bound=Verdict)
 
 
 def audit_command(
@@ -57,10 +62,8 @@ def audit_command(
         options = {"changelog": changelog, "uncommitted": uncommitted}
         if settings.aggregate is not None:
             _refuse_beside_aggregates(metrics=bool(metrics), accounts=bool(accounts))
-            ring_keys = _ring_keys(settings) if keys else None
-            return asyncio.run(
-                _audit_aggregates(settings, task_of_aggregates(settings, ring_keys=ring_keys, **options), as_json)
-            )
+            sealed = task_of_aggregates(settings, ring_keys=_ring_keys(settings) if keys else None, **options)
+            return asyncio.run(_audit(settings, as_json, partial(audit_aggregates, sealed), tell_aggregates))
         if keys:
             raise _not_asked(
                 "--keys", "only windows of aggregates travel sealed; beliefs are recomputed from what is public"
@@ -68,28 +71,22 @@ def audit_command(
         first, *others = pipeline_models(settings)
         joint = joint_of(settings)
         task = task_of(settings, first, metrics, accounts=accounts, others=others, joint=joint, **options)
-        return asyncio.run(_audit(settings, task, as_json))
+        return asyncio.run(_audit(settings, as_json, partial(audit, task), tell))
 
 
-async def _audit(settings: Settings, task: Task, as_json: bool) -> int:
+async def _audit(
+    settings: Settings,
+    as_json: bool,
+    audit_topics: Callable[[KafkaTopics, Shown], Awaitable[Reported]],
+    tell_people: Callable[[Reported, Console], None],
+) -> int:
     topics = KafkaTopics(connection_of(settings.kafka, os.environ))
     with Shown(sys.stderr) as shown:
-        report = await audit(task, topics, shown)
+        report = await audit_topics(topics, shown)
     if as_json:
         say_json(report.as_json())
     else:
-        tell(report, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120))
-    return report.exit_status
-
-
-async def _audit_aggregates(settings: Settings, task: AggregateTask, as_json: bool) -> int:
-    topics = KafkaTopics(connection_of(settings.kafka, os.environ))
-    with Shown(sys.stderr) as shown:
-        report = await audit_aggregates(task, topics, shown)
-    if as_json:
-        say_json(report.as_json())
-    else:
-        tell_aggregates(report, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120))
+        tell_people(report, Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120))
     return report.exit_status
 
 

@@ -3,59 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 
 import live_kafka
 import pytest
-from aggregate_lives import Sent
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions
 from broker import Broker
 from fault_workers import command
-from live_aggregates import AggregateHouse, housed
+from live_aggregates import housed
+from live_stream import moment, now_ms, write_for
 from live_worker import fetch
-from live_writing import Raw, create_raw, producing, write_with
+from live_writing import create_raw
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(600)]
-SEED = 47
-SILENT = 2
-"""A partition of the raw topic to which nobody writes."""
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def moment(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds // 1000, UTC).isoformat().replace("+00:00", "Z")
-
-
-def records(chance: Random, count: int, start: int) -> list[Raw]:
-    """Events of some users: most on time, some late, far ahead, before the start, or repeated."""
-    found: list[Raw] = []
-    for _ in range(count):
-        if found and chance.random() < 0.1:
-            found.append(chance.choice(found[-20:]))
-            continue
-        user, now = chance.randrange(60), now_ms()
-        behind = chance.choice((0, 0, 0, 300, 900, 1_500, 6_000, -3_000, -9_000))
-        event = start - 5 if chance.random() < 0.01 else now - behind
-        sent = Sent(b"person-%03d" % user, event, chance.randrange(-6, 24) / 2, chance.choice("abc"), now)
-        found.append(Raw(user % 2, sent.user, sent.text, timestamp=now))
-    return found
-
-
-async def write_for(house: AggregateHouse, seconds: float, start: int) -> int:
-    """Answers the time of the last event at most."""
-    chance, ends = Random(SEED), time.monotonic() + seconds
-    async with producing(house.broker) as producer:
-        while time.monotonic() < ends:
-            await write_with(producer, house.raw, records(chance, 40, start))
-            await asyncio.sleep(0.1)
-    return now_ms() + 9_000
 
 
 async def test_every_window_once_under_kills_with_two_workers(broker: Broker, tmp_path: Path) -> None:
@@ -73,6 +34,7 @@ async def test_every_window_once_under_kills_with_two_workers(broker: Broker, tm
         await house.released_past(last)
         outcomes = await house.check(last)
         assert {"counted", "late", "time_ahead", "before_start"} <= set(outcomes)
+        await house.check_audit()
         await house.check_nobody_is_named(b"person-", b'"job"', b'"v"')
         said = await house.released()
         assert {each["outcome"] for each in said} == {"released"}

@@ -98,13 +98,13 @@ def test_known_cases() -> None:
     assert coefficients(np.ones((3, 1)), np.array([5.0]), 0.4) == Coefficients(0.0, 0.0, 0.0, 0.0, 0.0)
     halves = np.eye(3, 5), np.linspace(0.0, 1.0, 5)
     assert coefficients(*halves, 1.0).exact == pytest.approx(0.5), "determined, and yet half of it"
-    shifted = np.zeros((2, 4))
-    shifted[0, [0, 1]] = shifted[1, [2, 3]] = 0.5
-    example = coefficients(shifted, np.array([0.0, 0.5, 0.5 + 1e-12, 1.0]), 1.0)
-    assert example.exact == pytest.approx(0.5, abs=1e-9)
     both = np.array([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
     assert coefficients(both, np.array([0.0, 0.5, 1.0]), 1.0).exact == pytest.approx(0.5), "D_j = D_i/2 + X/2"
     assert round(coefficients(both, np.array([0.0, 0.5, 1.0]), 1.0).farthest, 2) == 0.78
+    fine = np.linspace(0.0, 1.0, 4_001)
+    uniform = np.stack([fine <= 0.5, fine >= 0.5]).astype(float) / 2_001.0
+    example = coefficients(uniform, fine, 1.0)
+    assert (round(example.exact, 3), round(example.farthest, 3)) == (0.5, 0.76), "X is uniform from 0 to 1"
 
 
 def test_friends_and_what_does_not_fit() -> None:

@@ -90,6 +90,19 @@ def test_a_threshold_passes_what_its_attribute_moves_and_contributions_cover_it(
     assert asked.leak(1.0 + share, 1, knows_others=False) <= 1.0 + 1e-12
 
 
+def test_a_map_that_moves_nothing_further_may_still_tell_nearly_twice_as_much() -> None:
+    """D_j is even or odd as D_i is, on a long grid: by itself it hardly shows in noise, its last digit does."""
+    values = np.arange(65.0)
+    rows = np.stack([values % 2.0 == 0.0, values % 2.0 == 1.0]).astype(float)
+    rows /= rows.sum(axis=1, keepdims=True)
+    scale = 1.0
+    for _ in range(20):
+        scale = 1.0 + coefficients(rows, values, scale).exact
+    asked = Asked.of_answers(0.5 * rows, BITS[:, None] + values % 2.0)
+    assert asked.leak(scale, 1, knows_others=False) == pytest.approx(1.97, abs=5e-3)
+    assert asked.leak(2.0, 1, knows_others=False) <= 1.0 + 1e-12, "the contributions are copies: twice the noise"
+
+
 def test_parities_of_coins_tell_everything_together() -> None:
     """x xor y and y: each alone says nothing of x, both at once without noise all."""
     noise = [1e-3, 1e-3]
