@@ -42,7 +42,7 @@ class World:
         self.gather.assigned([0, 1])
         for partition in (0, 1):
             self.gather.ready(Recovery(partition, 0, 0, users=0, unreadable=0), 0.0)
-            told = GatherTold(self.start + MINUTE, self.start + (2 + partition) * MINUTE, users=40)
+            told = GatherTold(self.start + MINUTE, self.start + (2 + partition) * MINUTE)
             outcomes = {names.TAKEN: 4_000, names.REPEATED: 30, names.DEAD_LETTERED: 3}
             self.gather.block_committed(report(partition, told, outcomes, {names.LATE: 2, names.BEFORE_START: 1}))
         released = decided(RELEASED, WITHHELD, MISSING, MORE_NOISE, until=self.start + MINUTE, waiting=2)

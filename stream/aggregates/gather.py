@@ -52,13 +52,12 @@ _MARK_VERSION: Final = 1
 
 
 class GatherTold(NamedTuple):
-    """Where a partition stands after a block, for whoever watches: up to when its windows are closed and written, its
-    latest time, and how many users have contributed to windows that are not.
+    """Where a partition stands after a block, for whoever watches: up to when its windows are closed and written, and
+    its latest time. Nothing of how many users it has: who is told nothing shows nothing.
     """
 
     closed_to: int
     latest: int
-    users: int
 
 
 class Closing:
@@ -191,7 +190,7 @@ class GatherPipeline:
         effects.changelog = changelog_of(held, timestamp)
         effects.held = held
         effects.marks = {AGGREGATE_KEY: _MARK.pack(_MARK_VERSION, self._closed, self._latest, self._written)}
-        effects.aggregates = GatherTold(self._written, self._latest, len(self._people))
+        effects.aggregates = GatherTold(self._written, self._latest)
         return effects
 
     def _dead_letter(self, records: InputBlock, position: int, reason: Rejected) -> Outgoing:

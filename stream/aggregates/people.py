@@ -97,10 +97,6 @@ class People:
         self._over: dict[bytes, None] = {}
         self.sums: dict[int, Cells] = {}
 
-    def __len__(self) -> int:
-        """How many users have contributed to windows that are open."""
-        return len(self._known) + len(self._strangers)
-
     def adopt(self, held: Iterable[tuple[bytes, bytes]], kept_from: int) -> set[int]:
         """Forget everything and begin with these records; answers the key epochs that are missing in the ring. Windows
         before `kept_from` are written.

@@ -241,6 +241,8 @@ class TotalPipeline:
             standing, losses = decode(mark)
         except struct.error:
             raise mark_refused(self._where) from None
-        if len(standing.closed_to) != self._partitions or (standing.released_to - start) % self._promise.length:
-            raise mark_refused(self._where)
+        number, rest = divmod(standing.released_to - start, self._promise.length)
+        whole = len(losses) == min(number, self._promise.horizon - 1) and min(losses, default=0) >= 0
+        if rest or not whole or len(standing.closed_to) != self._partitions:
+            raise mark_refused(self._where)  # with a loss less, windows would be told for which the target has no room
         return standing, losses

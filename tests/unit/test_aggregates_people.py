@@ -23,20 +23,24 @@ from stream.keys import Epoch, KeyRing, Pseudonyms
 from stream.names import DEAD_LETTERED, REPEATED, REPLAYED, TAKEN
 
 
+def held_of(life: Life) -> dict[bytes, bytes]:
+    return dict(life.store.held())
+
+
 def test_users_are_over_with_their_last_window() -> None:
     promise = promise_of(PEOPLE)
     life = Life(gather_of(promise))
     life.carry_out(block_of([at(1), at(2, b"bob"), at(65, b"bob")]))
-    assert len(life.pipeline._people) == 2
+    assert len(held_of(life)) == 2
     effects = life.carry_out(block_of([at(71, b"cy")], 3))
     gone = Pseudonyms(RING, promise.pipeline).of(b"ann")
     assert effects.held[gone] == b""
     assert {record.key: record.value for record in effects.changelog}[b"h" + gone] is None
-    assert len(life.pipeline._people) == len(dict(life.store.held())) == 2
+    assert len(held_of(life)) == 2
     back = life.carry_out(block_of([at(75)], 4))
     assert set(back.held) == {gone}
     assert back.held[gone]
-    assert len(life.pipeline._people) == 3
+    assert len(held_of(life)) == 3
 
 
 def test_a_user_who_is_over_and_comes_back_in_one_block_is_held() -> None:
@@ -84,7 +88,9 @@ def test_a_missing_key_epoch_is_refused() -> None:
     with pytest.raises(StateRefused, match="cannot be opened"):
         Life(gather_of(promise_of(PEOPLE, ring=KeyRing((other,), other))), life.store)
     both = KeyRing((*RING.epochs, other), other)
-    assert len(Life(gather_of(promise_of(PEOPLE, ring=both)), life.store).pipeline._people) == 1
+    again = Life(gather_of(promise_of(PEOPLE, ring=both)), life.store)
+    again.carry_out(block_of([at(2), at(100, b"bob")], 1))
+    assert sums_of(promise_of(PEOPLE, ring=both), again.released) == {0: [1]}
 
 
 def test_a_replayed_event_is_counted_and_changes_nothing() -> None:

@@ -246,6 +246,17 @@ def test_the_mark_is_read_back(closed: list[int], spans: list[tuple[int, int, in
     assert len(mark) <= mark_bytes_max(len(closed), len(losses) + 1)
 
 
+@pytest.mark.parametrize("losses", [[], [1], [1, 1, 1], [1, -1]])
+def test_a_mark_with_other_losses_than_its_windows_have_is_refused(losses: list[int]) -> None:
+    """With a loss less, a window would be told for which the target has no room."""
+    life = Life(total_of(promise_of(PEOPLE, horizon=9)))
+    life.carry_out(block_of_partials(empty(promise_of(PEOPLE), 2)[0]))
+    standing, _ = decode(life.store._marks[AGGREGATE_KEY])
+    life.store._marks[AGGREGATE_KEY] = encode(standing, losses)
+    with pytest.raises(StateRefused, match="cannot be read"):
+        life.pipeline.adopt(life.store)
+
+
 @pytest.mark.parametrize("change", [lambda mark: mark[:-1], lambda mark: mark + b"x", lambda mark: b"\x09" + mark[1:]])
 def test_a_mark_that_cannot_be_read_is_refused(change: Any) -> None:
     life = Life(total_of(promise_of(PEOPLE)))

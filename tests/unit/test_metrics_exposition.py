@@ -90,7 +90,7 @@ def busy_meter() -> Meter:
 
 def counted_windows() -> AggregateCounts:
     counts = AggregateCounts(promise_of(), lambda: 0)
-    counts.told(0, GatherTold(0, 0, users=3))
+    counts.told(0, GatherTold(0, 0))
     counts.told(0, TotalTold([Window(0, Decision(None, NAT, NAT, NAT))], 0, 1, (0,)))
     return counts
 
