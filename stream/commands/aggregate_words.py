@@ -114,7 +114,10 @@ def _counted(facts: Mapping[str, Any]) -> Iterator[str]:
         f"timestamps and events before {write_moment(facts['from_ms'])} are dead letters: late, time_ahead, "
         "before_start"
     )
-    yield "an event that is read or sent twice, of the same user and time, changes nothing"
+    yield (
+        "an event that is read or sent twice changes nothing; one of the same user and time with another value counts "
+        "for the largest and the smallest alone"
+    )
 
 
 def _one_window(facts: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from uuid import UUID
 from aggregate_world import aggregate_text, opened_aggregates
 
 from stream.aggregates.opening import open_aggregates
+from stream.aggregates.total import WINDOWS_AT_ONCE
 from stream.commands.aggregate_worker import Stages, aggregate_task
 from stream.engine.connection import Connection
 from stream.engine.topic_ids import TopicFacts
@@ -44,6 +45,12 @@ def test_the_second_stage_reads_what_the_first_writes(tmp_path: Path) -> None:
     assert (second.single, second.elsewhere) == ({"walkers.out"}, {"w.dead"})
     assert first.released_bytes is not None
     assert first.released_bytes <= second.record_bytes == second.held_bytes
+
+
+def test_a_block_of_the_second_stage_releases_no_more_windows_than_heartbeats_allow(tmp_path: Path) -> None:
+    """At 1.5 ms a window, with a month of minutes in the account, about six seconds of the ten that a session lasts."""
+    plan = stages_of(tmp_path).total(meter_of(tmp_path))(RAW).plan
+    assert 1.5e-3 * plan.limits.max_block_records * WINDOWS_AT_ONCE < 0.7 * plan.session_timeout_ms / 1000
 
 
 def test_each_stage_says_whose_state_it_is(tmp_path: Path) -> None:
