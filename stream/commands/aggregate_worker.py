@@ -35,7 +35,7 @@ from stream.stores.memory import MemoryStore
 from stream.stores.rows import NoRows
 
 _ANY_TOPIC = UUID(int=0)
-_PARTIALS_A_BLOCK = 8
+_PARTIALS_A_BLOCK = 4
 """Partials that wait for others take no time, so their pace says nothing of one that releases all of them: a block is
 over in seconds even where each of them releases as many windows as it may.
 """
