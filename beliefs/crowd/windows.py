@@ -11,11 +11,13 @@ from typing import Final
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.crowd.divergence import apart, beside
 from beliefs.crowd.members import Group, kinds_of
 from beliefs.crowd.sums import Sum, added, convolve, law, times
 from beliefs.simplex import Vector, normalised, plain_sum
 
+WINDOWS_MAX: Final = 1 << 20
 _STEPS_A_DEVIATION: Final = 400
 _STEPS_MAX: Final = 1 << 15
 _NEGLIGIBLE: Final = 2.0**-100
@@ -24,6 +26,8 @@ _UP: Final = 1.0 + 2.0**-30
 
 def windows_delta(mass: Vector, users: int, windows: int, epsilon: float) -> float:
     """The largest delta over the values that a member may repeat; up to .1 % above it from three windows on."""
+    if windows > WINDOWS_MAX:
+        raise Invalid("windows", f"must be at most {WINDOWS_MAX:,}")
     others = times(law(normalised(mass)), users - 1)
     found = 0.0
     for one, two in ((added(others, case), added(others, other)) for case, other in kinds_of([Group(mass)])[0].pairs):
