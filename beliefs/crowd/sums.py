@@ -24,8 +24,6 @@ SUM: Final = "sum"
 PRODUCTS_MAX: Final = 1 << 32
 """Of one sum of two numbers: some seconds."""
 
-SPAN_MAX: Final = 1 << 26
-
 _ULP: Final = 2.0**-53
 
 

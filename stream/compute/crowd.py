@@ -42,9 +42,8 @@ def exact(
 ) -> Result:
     """The sum of independent members."""
     read = [Group(law(*_member(each, "law", "groups")), _count(each, "groups")) for each in _some(groups, "groups")]
-    kinds = kinds_of(read, known, attacked, _one_of(NEIGHBOURS, neighbour, "neighbour"))
-    asked = _one_of(EVENTS, events, "events")
-    return _workable("groups", lambda: _of_kinds(kinds, epsilon, delta, asked))
+    beside, asked = _one_of(NEIGHBOURS, neighbour, "neighbour"), _one_of(EVENTS, events, "events")
+    return _workable("groups", lambda: _of_kinds(kinds_of(read, known, attacked, beside), epsilon, delta, asked))
 
 
 def blocks(

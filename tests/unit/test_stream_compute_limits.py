@@ -19,6 +19,10 @@ def laws(rows: int, values: int) -> list[list[float]]:
     return [(row / row.sum()).tolist() for row in turned]
 
 
+def joint(rows: int) -> list[list[float]]:
+    return [[share / rows for share in law] for law in laws(rows, rows)]
+
+
 def numbered(count: int) -> dict[str, Any]:
     (law,), half = laws(1, count), count // 2
     places = list(range(count))
@@ -47,6 +51,18 @@ def numbered(count: int) -> dict[str, Any]:
             "noiseless.markov",
             {"transition": STAYS, "start": FAIR, "domain": [0, 1 << 50], "length": 3, "epsilon": 0.1},
             "domain",
+        ),
+        (
+            "noiseless.markov",
+            {"transition": STAYS, "start": FAIR, "domain": [0, 1], "length": 1_000_000, "epsilon": 0.1},
+            "domain",
+        ),
+        ("noiseless.exact", {"groups": [{"law": laws(1, 20_000)[0]}], "epsilon": 0.1}, "groups"),
+        ("noiseless.blocks", {"blocks": [{"joint": joint(600)}], "epsilon": 0.1}, "blocks"),
+        (
+            "ddp.scale",
+            {"joint": joint(300), "domains": [list(range(300))] * 2, "epsilon": 1, "method": "wasserstein"},
+            "method",
         ),
         ("noiseless.windows", {"law": FAIR, "users": 1 << 40, "windows": 2, "epsilon": 0.1}, "users"),
         ("noiseless.windows", {"law": FAIR, "users": 100, "windows": 1 << 60, "epsilon": 0.1}, "windows"),
