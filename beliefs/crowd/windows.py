@@ -52,7 +52,8 @@ def _twice(above: Vector, below: Vector, epsilon: float) -> float:
     first = np.searchsorted(rising, epsilon - rising, side="right")
     gained = above * more[0][first]
     spared = below * more[1][first] * math.exp(min(epsilon, 709.0))
-    return max(plain_sum(gained) - plain_sum(spared), 0.0) + plain_sum(gained) * 2.0**-44
+    # Each term holds a sum of up to all answers, and as many terms are added: so many roundings on either side.
+    return max(plain_sum(gained) - plain_sum(spared), 0.0) + plain_sum(gained) * (losses.size + 64) * 2.0**-51
 
 
 @dataclass(frozen=True)
