@@ -23,6 +23,9 @@ from beliefs.simplex import Vector
 NARROWEST = 2.0**-50
 """Noise narrower than this share of the range singles out the nearest value just as well."""
 
+FAINTEST = 2.0**-1000
+"""Of noise that is wider than that, ranges are taken for what is moved: logarithms of ratios would have no digits."""
+
 PAIRS_MAX = 1 << 30
 """Chances that are looked at for each two laws."""
 
@@ -67,6 +70,8 @@ def moved_exactly(rows: Matrix, support: Vector, scale: float) -> float:
     if reach == 0.0 or len(rows) == 1:
         return 0.0
     noise = max(scale, reach * NARROWEST)
+    if reach / noise < FAINTEST:
+        return 0.0 if bool((rows == rows[0]).all()) else reach
     if reach <= noise:
         nats = _gentle_nats(rows, support, noise)
     else:
