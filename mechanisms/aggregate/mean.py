@@ -9,10 +9,9 @@ from mechanisms.aggregate.quantised import Amounts
 def noise_of_mean(amounts: Amounts, loss: int) -> tuple[Geometric, Geometric]:
     """Of the centred sum and of the count: together they tell at most `loss` units of one person.
 
-    Whoever exchanges a value moves the sum alone; whoever comes or goes moves it by half as much, and the count. On
-    two steps there is no middle: whoever comes moves the sum as far, and both parts get half.
+    Whoever exchanges a value moves the sum alone; whoever comes or goes moves it by half as much, and the count.
     """
-    summed = scale_for(amounts.width if amounts.half < amounts.width else 2 * amounts.half, loss)
+    summed = scale_for(amounts.width, loss)
     return summed, scale_for(1, loss - summed.loss(amounts.half))
 
 

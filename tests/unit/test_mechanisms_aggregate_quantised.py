@@ -22,8 +22,6 @@ GRIDS = [
     Amounts(Decimal(3), Decimal(8), Decimal(1)),
     Amounts(Decimal(-9), Decimal(-2), Decimal("0.7")),
     Amounts(Decimal("0.25"), Decimal("1e3"), Decimal("1e-3")),
-    Amounts(Decimal(0), Decimal(1), Decimal(1)),
-    Amounts(Decimal(-6), Decimal(-5), Decimal(1)),
 ]
 
 
