@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
+from beliefs.checks import Invalid
 from beliefs.crowd.divergence import apart, least_epsilon
 from beliefs.crowd.sums import NOTHING, Sum, added, certain, scaled, weighted
 from beliefs.laws.markov import MarkovLaw
 from beliefs.simplex import normalised, plain_sum
+
+CHANCES_MAX: Final = 1 << 26
+"""Of every sum beside every state after every step."""
 
 
 def chain_delta(chain: MarkovLaw, epsilon: float) -> float:
@@ -60,7 +65,10 @@ def _after(chain: MarkovLaw) -> Sequence[Sequence[Sum]]:
 
 
 def _steps(chain: MarkovLaw) -> list[int]:
-    return [int(value) for value in chain.domain]
+    steps = [int(value) for value in chain.domain]
+    if max(1, max(steps) - min(steps)) * chain.length**2 * len(steps) > CHANCES_MAX:
+        raise Invalid("domain", f"makes sums of {chain.length} values too wide to be worked out; take wider steps")
+    return steps
 
 
 def _moved(one: Sum, by: int) -> Sum:

@@ -6,14 +6,18 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
 from beliefs.checks import Invalid
-from beliefs.crowd.sums import NOTHING, Sum, certain, law
+from beliefs.crowd.sums import NOTHING, SUM, Sum, certain, law
 from beliefs.crowd.worst import Kind, Pair
 from beliefs.simplex import Vector, normalised
+
+VALUES_MAX: Final = 1 << 12
+CELLS_MAX: Final = 1 << 22
+"""Of a household, looked at once for each value of each member."""
 
 Neighbour = Literal["change", "remove"]
 
@@ -55,6 +59,8 @@ def kinds_of(
 def kinds_of_blocks(blocks: Sequence[Block], known: Sequence[int] = ()) -> list[Kind]:
     """What is asked about the members of households; who is known is so with all of his household."""
     left = _left([block.count for block in blocks], known)
+    if max(block.joint.size * sum(block.joint.shape) for block in blocks) > CELLS_MAX:
+        raise Invalid(SUM, "has too many combinations in one household to be worked out member by member")
     return [
         Kind(_sum_law(block.joint, None), count, tuple(_pairs_within(block.joint)))
         for block, count in zip(blocks, left, strict=True)
@@ -84,6 +90,8 @@ def _pairs(mass: Vector, whole: Sum, neighbour: Neighbour) -> tuple[Pair, ...]:
     if neighbour == "remove":
         return (whole, NOTHING), (NOTHING, whole)
     (values,) = np.nonzero(mass)
+    if values.size > VALUES_MAX:
+        raise Invalid(SUM, f"may be {values.size:,} numbers by one member alone; {VALUES_MAX:,} are the most")
     apart = sorted({int(two) - int(one) for one in values for two in values if one != two})
     return tuple(_moved(by) for by in apart)
 

@@ -18,7 +18,7 @@ def normal_delta(shift: float, deviation: float, epsilon: float) -> float:
     Both normal densities there differ by e^epsilon, so it is phi(a) (M(a) - M(b)) with Mills' ratio M, the points
     a = epsilon d/s - s/2d and b = a + s/d.
     """
-    step = shift / deviation
+    step = max(shift / deviation, math.ulp(0.0))
     near = epsilon / step - 0.5 * step
     if near == math.inf:
         return 0.0

@@ -10,12 +10,19 @@ from typing import Final
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.native import kernel
 from beliefs.simplex import Vector
 
 TAIL: Final = 2.0**-220
 WHOLE_UP_TO: Final = 2048
 """Laws of so many places or fewer keep all of them."""
+
+SUM: Final = "sum"
+"""What is refused by that name is too wide to be worked out."""
+
+PRODUCTS_MAX: Final = 1 << 32
+"""Of one sum of two numbers: some seconds."""
 
 _ULP: Final = 2.0**-53
 
@@ -46,6 +53,8 @@ def law(mass: Vector, low: int = 0) -> Sum:
 
 def added(one: Sum, two: Sum) -> Sum:
     """The law of the sum of two numbers that are independent."""
+    if one.mass.size * two.mass.size > PRODUCTS_MAX:
+        raise Invalid(SUM, "may be too many numbers to be worked out; ask about fewer members, or in wider steps")
     mass = convolve(one.mass, two.mass)
     # Each place sums at most so many products: one rounding for the product and one for each addition.
     error = one.error + two.error + 2.0 * (min(one.mass.size, two.mass.size) + 1) * _ULP

@@ -11,11 +11,13 @@ from typing import Final
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.crowd.divergence import apart, beside
 from beliefs.crowd.members import Group, kinds_of
 from beliefs.crowd.sums import Sum, added, convolve, law, times
 from beliefs.simplex import Vector, normalised, plain_sum
 
+WINDOWS_MAX: Final = 1 << 20
 _STEPS_A_DEVIATION: Final = 400
 _STEPS_MAX: Final = 1 << 15
 _NEGLIGIBLE: Final = 2.0**-100
@@ -24,6 +26,8 @@ _UP: Final = 1.0 + 2.0**-30
 
 def windows_delta(mass: Vector, users: int, windows: int, epsilon: float) -> float:
     """The largest delta over the values that a member may repeat; up to .1 % above it from three windows on."""
+    if windows > WINDOWS_MAX:
+        raise Invalid("windows", f"must be at most {WINDOWS_MAX:,}")
     others = times(law(normalised(mass)), users - 1)
     found = 0.0
     for one, two in ((added(others, case), added(others, other)) for case, other in kinds_of([Group(mass)])[0].pairs):
@@ -48,7 +52,8 @@ def _twice(above: Vector, below: Vector, epsilon: float) -> float:
     first = np.searchsorted(rising, epsilon - rising, side="right")
     gained = above * more[0][first]
     spared = below * more[1][first] * math.exp(min(epsilon, 709.0))
-    return max(plain_sum(gained) - plain_sum(spared), 0.0) + plain_sum(gained) * 2.0**-44
+    # Each term holds a sum of up to all answers, and as many terms are added: so many roundings on either side.
+    return max(plain_sum(gained) - plain_sum(spared), 0.0) + plain_sum(gained) * (losses.size + 64) * 2.0**-51
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -13,17 +12,14 @@ from beliefs.checks import Invalid
 from beliefs.correlation.bound import Places
 from beliefs.dependence.budget import largest_loss
 from beliefs.dependence.chain import ChainInfluence, stationary_law
+from beliefs.dependence.remembered import remembered
 from beliefs.laws.chosen import Law
 from beliefs.laws.markov import MarkovLaw
 from beliefs.prior.worst import SOUND
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from beliefs.simplex import TOLERANCE
 
-KEPT = 1 << 10
 CLOSE = 1 << 8
-
-Key = TypeVar("Key")
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +38,8 @@ class ChainClaim:
         if not told:
             return 0
         if min(told) == max(told):
-            return _kept(self.known, (told[0], len(told)), lambda: self._alike(told[0], len(told)))
-        return _kept(self.known, (len(told), *told), lambda: self._apart(told))
+            return remembered(self.known, (told[0], len(told)), lambda: self._alike(told[0], len(told)))
+        return remembered(self.known, (len(told), *told), lambda: self._apart(told))
 
     def next_loss(self, spent: Sequence[int], target: int) -> int:
         """Own losses are always told, so no loss above the target needs to be looked at; right to 1/256."""
@@ -55,7 +51,7 @@ class ChainClaim:
     def _alike(self, loss: int, count: int) -> int:
         if loss >= INFINITE // (count + 1):
             return INFINITE
-        left, right = _kept(self.sides, loss, lambda: self.chain.sides_of(loss))
+        left, right = remembered(self.sides, loss, lambda: self.chain.sides_of(loss))
         return int((loss + left[:count] + right[:count][::-1]).max())
 
     def _apart(self, losses: Sequence[int]) -> int:
@@ -87,13 +83,3 @@ def _between_zeros(losses: Sequence[int]) -> Sequence[int]:
     first = next((place for place, loss in enumerate(losses) if loss), len(losses))
     last = next((place for place in range(len(losses), first, -1) if losses[place - 1]), first)
     return losses[first:last]
-
-
-def _kept(known: OrderedDict[Key, Value], key: Key, find: Callable[[], Value]) -> Value:
-    """The answers asked for last are remembered."""
-    if key not in known:
-        known[key] = find()
-        if len(known) > KEPT:
-            known.popitem(last=False)
-    known.move_to_end(key)
-    return known[key]

@@ -23,6 +23,12 @@ from beliefs.simplex import Vector
 NARROWEST = 2.0**-50
 """Noise narrower than this share of the range singles out the nearest value just as well."""
 
+FAINTEST = 2.0**-1000
+"""Of noise that is wider than that, ranges are taken for what is moved: logarithms of ratios would have no digits."""
+
+PAIRS_MAX = 1 << 30
+"""Chances that are looked at for each two laws."""
+
 _DEEPEST = 745.0  # nats: the log of the smallest double
 
 
@@ -41,6 +47,8 @@ def coefficients(rows: Matrix, support: Vector, scale: float) -> Coefficients:
     require_ascending(support, "support")
     if rows.shape[1] != support.size:
         raise Invalid("conditional", f"has {rows.shape[1]} columns, but support has {support.size} values")
+    if rows.size * len(rows) > PAIRS_MAX:
+        raise Invalid("support", f"has {support.size} values, too many for each two of {len(rows)} laws to be compared")
     found = [each(rows, support, scale) for each in (moved_exactly, moved_farthest, moved_to_one_end)]
     found += [each(rows, support) for each in (moved_on_average, moved_by_transport)]
     reach = range_of(support)
@@ -62,6 +70,8 @@ def moved_exactly(rows: Matrix, support: Vector, scale: float) -> float:
     if reach == 0.0 or len(rows) == 1:
         return 0.0
     noise = max(scale, reach * NARROWEST)
+    if reach / noise < FAINTEST:
+        return 0.0 if bool((rows == rows[0]).all()) else reach
     if reach <= noise:
         nats = _gentle_nats(rows, support, noise)
     else:

@@ -19,6 +19,9 @@ FARTHEST = 64.0
 APART = 4096.0
 """Answers further apart than this, in scales, are told apart as well as at this distance."""
 
+POINTS_MAX = 1 << 26
+"""Densities that are looked at: under each secret at each point of the integral."""
+
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
@@ -66,6 +69,9 @@ def mutual_information(prior: Vector, rows: Matrix, support: Vector, scale: floa
     with np.errstate(over="ignore", divide="ignore"):
         gaps = np.minimum(np.diff(support) / scale, APART)
         logs, known = np.log(rows), np.log(prior)
+    panels = math.fsum(np.minimum(np.ceil(gaps), 2.0 * FARTHEST).tolist())
+    if panels * _NODES.size * prior.size > POINTS_MAX:
+        raise Invalid("support", "is too wide, in scales, to be integrated over for so many secrets")
     left, right = _from_one_side(logs, gaps), _from_one_side(logs[:, ::-1], gaps[::-1])[:, ::-1]
     parts = [_density(known, left[:, -1:], np.ones(1)), _density(known, right[:, :1], np.ones(1))]
     for place, gap in enumerate(gaps.tolist()):

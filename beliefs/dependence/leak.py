@@ -21,10 +21,11 @@ from beliefs.prior.atoms import Atoms, atoms_of, spread_of_table
 from beliefs.prior.outward import least_above
 from beliefs.prior.scaled import LONGEST
 
-CORNERS_MAX = 1 << 21
-"""Outputs of several releases that are looked at for one adversary in one context."""
+CORNERS_MAX = 1 << 24
+"""Numbers that outputs of several releases consist of, for one adversary in one context."""
 
-WORK_MAX = 1 << 31
+WORK_MAX, CONTEXT_WORK = 1 << 31, 1 << 13
+"""About half a minute, of which each adversary in each context takes some by himself."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,14 @@ class Asked:
             contexts = math.prod(1 + length for length in self.joint.shape)
             if contexts * self.joint.size > WORK_MAX:
                 raise Invalid("adversary", "worst has too many to look at in a table of this size; ask for weakest")
-        return max(
-            context.leak(scale, times)
-            for attacked, known in _adversaries(self.joint.ndim, knows_others=knows_others)
-            for context in self.seen_by(attacked, known)
-        )
+        found, work = 0.0, 0
+        for attacked, known in _adversaries(self.joint.ndim, knows_others=knows_others):
+            for context in self.seen_by(attacked, known):
+                work += context.work(scale, times)
+                if work > WORK_MAX:
+                    raise Invalid("joint", "has too many cells for all releases to be looked at; ask for less at once")
+                found = max(found, context.leak(scale, times))
+        return found
 
     def seen_by(self, attacked: int, known: tuple[int, ...]) -> Iterator[Context]:
         """Every combination of known values that can occur and leaves the attacked attribute a choice."""
@@ -81,13 +85,27 @@ class Context:
     weights: Matrix
     atoms: Atoms
 
-    def leak(self, scale: float, times: int) -> float:
-        """At most what moves from end to end."""
-        reach = Fraction(float(self.atoms.points[-1])) - Fraction(float(self.atoms.points[0]))
-        group = least_above(reach / Fraction(scale) * times)
-        if reach == 0 or len(self.weights) == 1:
+    def group(self, scale: float, times: int) -> float:
+        """What moves from end to end: no more is told."""
+        if len(self.weights) == 1:
             return 0.0
-        if group > LONGEST:
+        reach = Fraction(float(self.atoms.points[-1])) - Fraction(float(self.atoms.points[0]))
+        return least_above(reach / Fraction(scale) * times)
+
+    def work(self, scale: float, times: int) -> int:
+        """Numbers that are looked at: each output beside each point, and under each value."""
+        values, size = len(self.weights), len(self.atoms.points)
+        if times == 1 or not 0.0 < self.group(scale, times) <= LONGEST:
+            return CONTEXT_WORK + int(self.weights.size)
+        most = max(times, size)
+        corners = most if most > CORNERS_MAX else math.comb(times + size - 1, min(times, size - 1))
+        if corners * values * size > CORNERS_MAX:
+            raise Invalid("times", f"are too many for {size} different numbers to be looked at together")
+        return CONTEXT_WORK + corners * size * (size + values)
+
+    def leak(self, scale: float, times: int) -> float:
+        group = self.group(scale, times)
+        if group == 0.0 or group > LONGEST:
             return group
         if times == 1:
             return min(group, spread_of_table(self.weights[None, :, None], self.atoms, scale).nats)
@@ -96,8 +114,6 @@ class Context:
     def _repeated(self, scale: float, times: int) -> float:
         """The outputs looked at are all choices, with repetition, of the numbers that can occur."""
         size = self.atoms.points.size
-        if math.comb(times + size - 1, size - 1) * self.weights.shape[0] > CORNERS_MAX:
-            raise Invalid("times", f"are too many for {size} different numbers to be looked at together")
         masses = np.zeros((self.weights.shape[0], size))
         for value, row in enumerate(self.weights):
             np.add.at(masses[value], self.atoms.place[value], row)

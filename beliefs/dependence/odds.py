@@ -23,6 +23,9 @@ from beliefs.rounding import INFINITE, UNITS_PER_NAT, add_units, log_units_up
 COARSE = 1 << 10
 """Couplings of tables are rounded up to a billionth of a nat: their logarithms are the processor's own."""
 
+FAINTEST = 1e-290
+"""Sums of powers below this are no longer divided by."""
+
 SWEEPS = 64
 """Where messages still rise after so many, nothing better than the group's bound is said."""
 
@@ -31,12 +34,15 @@ SWEEPS = 64
 def passed_by_odds(coupling: int, loss: int) -> int:
     """The most that a loss about one attribute becomes about another: 2 ln (1 + xy)/(x + y), rounded up.
 
-    x and y are e^-coupling/2 and e^-loss/2, both rounded down, as the quotient falls with either.
+    x and y are e^-coupling/2 and e^-loss/2, both rounded down, as the quotient falls with either. Where it leaves the
+    doubles it says nothing, and the less of the two counts.
     """
     least = min(coupling, loss)
     if least <= 0 or max(coupling, loss) >= INFINITE:
         return max(least, 0)
     x, y = faded(coupling - coupling // 2), faded(loss - loss // 2)
+    if x + y < FAINTEST:
+        return least
     return min(least, 2 * log_units_up((1.0 + x * y) / (x + y)))
 
 

@@ -26,6 +26,7 @@ ROUNDINGS_A_UNIT = 1 << 11
 """A ratio of two sums that are right to so many 2^-53 each is right to half a unit."""
 
 _FAR = 600.0
+_FAINTEST = 1e-290
 _DEEPEST = 740.0
 _LOWER = 1.0 - 2.0**-46
 
@@ -112,9 +113,11 @@ def told_units(loss: int, ratio: float, lone: float, room: int) -> int:
     """The logarithm of the larger of a ratio and e^loss `lone`, which is at most the loss.
 
     Far out a set that one of two laws excludes, of the chance `lone` under the other, has the ratio e^loss `lone`, and
-    what is left out of that is less than a unit.
+    what is left out of that is less than a unit. Chances of which no quotient is a double are not told from 1.
     """
     told = log_units_up(ratio) + room if ratio > 1.0 else 0
+    if 0.0 < lone < _FAINTEST:
+        return loss
     if lone > 0.0:
         told = max(told, loss - log_units_up(1.0 / lone) + 3 + room)
     return min(loss, told)

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.correlation.bound import Matrix
 from beliefs.dependence.coefficients import (
     moved_by_transport,
@@ -37,6 +38,9 @@ METHODS: dict[str, Moved] = {
 }
 """How far a dependent attribute is taken to move, at a scale of the noise."""
 
+STEPS_MAX = 1 << 24
+"""Chances of all pairs of laws that are looked at once for each scale that is tried."""
+
 FOR_ANY_NUMBER = ("farthest", "jensen", "group")
 FOR_TWO = ("exact", "wasserstein")
 """Which of them are guarantees: of a sum over any number of attributes, or over two at most."""
@@ -53,6 +57,8 @@ class Tie:
 def sufficient_scale(law: TableLaw, query: Query, epsilon: float, method: str) -> float:
     """The smallest scale at which no attribute, with all it moves, is worth more than epsilon."""
     moved, ties = METHODS[method], [list(_ties(law, query, each)) for each in range(law.size)]
+    if method == "wasserstein" and any(tie.rows.size * len(tie.rows) > STEPS_MAX for tied in ties for tie in tied):
+        raise Invalid("method", "wasserstein holds each two laws against each other, and here are too many for that")
     upper = least_above(sum(query.ranges, Fraction(0)) / Fraction(epsilon))
 
     def worth(scale: float) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +21,7 @@ from beliefs.correlation.bound import Matrix
 from beliefs.dependence.budget import largest_loss
 from beliefs.dependence.corners import TableCorners
 from beliefs.dependence.odds import GraphOdds, TableOdds
+from beliefs.dependence.remembered import remembered
 from beliefs.dependence.tree import TreeInfluence
 from beliefs.laws.blocks import BlocksLaw
 from beliefs.laws.chosen import Law, Theta, each_of
@@ -98,12 +100,12 @@ class Measured:
     leak: Callable[[int], int]
     together: int
     method: str = SOUND
-    known: dict[int, int] = field(default_factory=dict, repr=False)
+    known: OrderedDict[int, int] = field(default_factory=OrderedDict, repr=False)
 
     def told(self, loss: int) -> int:
-        if loss not in self.known:
-            self.known[loss] = min(self.leak(min(loss, INFINITE)), self.together * loss, INFINITE) if loss > 0 else 0
-        return self.known[loss]
+        if loss <= 0:
+            return 0
+        return remembered(self.known, loss, lambda: min(self.leak(min(loss, INFINITE)), self.together * loss, INFINITE))
 
     def largest(self, target: int) -> int:
         """A user's own loss is always told, so no loss above the target needs to be looked at."""

@@ -24,6 +24,7 @@ OWN, DEPENDENT = "own", "dependent"
 NOISES: Final = (OWN, DEPENDENT)
 CITY_NAMES: Final = ("New York", "San Francisco", "Los Angeles")
 EPSILON_MOST: Final = Fraction(32)
+POWER_DIGITS_MAX: Final = 4
 _WORDS: Final = {
     ALONE: "others only",
     FRIENDS: "friends, as published",
@@ -106,8 +107,10 @@ def _check(options: Options) -> None:
 
 
 def _epsilon(text: str) -> Fraction:
+    # Ten to a power of many digits would take all memory before it is found to be out of range.
+    power = text.lower().partition("e")[2]
     try:
-        epsilon = Fraction(text)
+        epsilon = Fraction(text) if len(power) <= POWER_DIGITS_MAX else Fraction(0)
     except (ValueError, ZeroDivisionError):
         epsilon = Fraction(0)
     if not Fraction(1, 1000) <= epsilon <= EPSILON_MOST:

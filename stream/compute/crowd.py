@@ -16,6 +16,7 @@ from beliefs.crowd.members import Block, Group, Neighbour, kinds_of, kinds_of_bl
 from beliefs.crowd.normal import normal_delta, normal_epsilon
 from beliefs.crowd.ranges import range_delta, range_epsilon
 from beliefs.crowd.required import required_users
+from beliefs.crowd.sums import SUM
 from beliefs.crowd.windows import windows_delta
 from beliefs.crowd.worst import Kind, largest_delta, smallest_epsilon
 from beliefs.laws.markov import MarkovLaw
@@ -41,8 +42,8 @@ def exact(
 ) -> Result:
     """The sum of independent members."""
     read = [Group(law(*_member(each, "law", "groups")), _count(each, "groups")) for each in _some(groups, "groups")]
-    kinds = kinds_of(read, known, attacked, _one_of(NEIGHBOURS, neighbour, "neighbour"))
-    return _of_kinds(kinds, epsilon, delta, _one_of(EVENTS, events, "events"))
+    beside, asked = _one_of(NEIGHBOURS, neighbour, "neighbour"), _one_of(EVENTS, events, "events")
+    return _workable("groups", lambda: _of_kinds(kinds_of(read, known, attacked, beside), epsilon, delta, asked))
 
 
 def blocks(
@@ -55,7 +56,7 @@ def blocks(
     read = [
         Block(_joint(*_member(each, "joint", "blocks")), _count(each, "blocks")) for each in _some(blocks, "blocks")
     ]
-    return _of_kinds(kinds_of_blocks(read, known), epsilon, delta, "all")
+    return _workable("blocks", lambda: _of_kinds(kinds_of_blocks(read, known), epsilon, delta, "all"))
 
 
 def markov(
@@ -68,7 +69,10 @@ def markov(
 ) -> Result:
     """The sum of a chain."""
     chain = MarkovLaw(np.array(transition), start, domain, length)
-    return _either(epsilon, delta, lambda at: chain_delta(chain, at), lambda at: chain_epsilon(chain, at))
+    return _workable(
+        "domain",
+        lambda: _either(epsilon, delta, lambda at: chain_delta(chain, at), lambda at: chain_epsilon(chain, at)),
+    )
 
 
 def smallest_and_largest(law: Vector, users: int, epsilon: float | None = None, delta: float | None = None) -> Result:
@@ -97,11 +101,11 @@ def selection(users: int, probability: float, epsilon: float | None = None, delt
 
 
 def required(law: Vector, epsilon: float, delta: float, known_fraction: float = 0.0) -> Result:
-    return {"users": required_users(law, epsilon, delta, known_fraction)}
+    return _workable("law", lambda: {"users": required_users(law, epsilon, delta, known_fraction)})
 
 
 def windows(law: Vector, users: int, windows: int, epsilon: float) -> Result:
-    return {"delta": windows_delta(law, users, windows, epsilon)}
+    return _workable("users", lambda: {"delta": windows_delta(law, users, windows, epsilon)})
 
 
 def bound(
@@ -148,6 +152,16 @@ def theorem5(**inputs: float) -> Result:
 
 def _printed(**results: float) -> Result:
     return {**results, "guarantee": False}
+
+
+def _workable(field: str, told: Callable[[], Result]) -> Result:
+    """A sum that cannot be worked out is the fault of the input that makes it so wide."""
+    try:
+        return told()
+    except Invalid as problem:
+        if problem.field != SUM:
+            raise
+        raise Invalid(field, f"makes a sum that {problem.reason}") from None
 
 
 def _of_kinds(kinds: Sequence[Kind], epsilon: float | None, delta: float | None, events: Events) -> Result:

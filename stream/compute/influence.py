@@ -23,6 +23,9 @@ from stream.compute.dependent import knows
 from stream.compute.inputs import channel, whole_number
 from stream.compute.sequence import Result
 
+SEARCHED_MAX = 1 << 24
+"""Chances along a chain that is looked at once for each loss that is tried."""
+
 
 def influence(
     transition: Sequence[Vector] = (),
@@ -46,6 +49,8 @@ def influence(
         told = leak(units_up(loss)) if loss <= nats(INFINITE) else INFINITE
         return {"epsilon": min(nats(told), least_above(Fraction(loss) * together))}
     assert epsilon is not None
+    if edges is None and length * len(transition) ** 3 > SEARCHED_MAX:
+        raise Invalid("length", "is too large to look for a loss; ask for the epsilon of a loss instead")
     found = largest_loss(leak, budget_units(epsilon), min(INFINITE - 1, budget_units(epsilon)))
     return {"loss": _down(max(Fraction(found, UNITS_PER_NAT), Fraction(epsilon) / together))}
 

@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 from aggregate_audited import KINDS, RING_KEYS, House
+from aggregate_world import PACE, aggregate_settings
 from audit_memory import Kept
 from rich.console import Console
 
 from mechanisms.aggregate.coin_stream import CoinStream
 from mechanisms.aggregate.geometric import Geometric, scale_for, slimmed
+from stream.aggregates.compiled import queries_of
 from stream.audit.aggregate_noise import Draws, loss_of, reach_of, scale_from, scale_of
 from stream.audit.aggregate_report import AggregateReport, tell_aggregates
+from stream.audit.aggregate_rules import windows_of
 from stream.errors import CannotAudit
 
 CHANGED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
@@ -262,3 +265,13 @@ def test_draws_are_those_of_the_mechanism(scale: Fraction) -> None:
         mine, stream = Draws(key, window, query), CoinStream(key, window, query)
         noise = Geometric(scale.numerator, scale.denominator)
         assert [mine.one(scale) for _ in range(40)] == [noise.draw(stream) for _ in range(40)]
+
+
+@pytest.mark.parametrize("high", ["0.2", "0.3", "12"])
+def test_parts_of_a_mean_have_the_noise_that_the_engine_gives_them(high: str) -> None:
+    settings = aggregate_settings(PACE.replace("high: 12", f"high: {high}"))
+    assert settings.aggregate is not None
+    (query,) = queries_of(settings.aggregate)
+    (asked,) = windows_of(settings, lambda: bytes(32)).asked
+    assert asked.scales == tuple(noise.scale for noise in query.noise)
+    assert asked.loss == query.loss

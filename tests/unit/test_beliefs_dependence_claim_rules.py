@@ -11,7 +11,8 @@ from dependence_oracles import PARITY
 
 from beliefs.checks import Invalid, InvariantBroken
 from beliefs.dependence.claim import Claim, claim_of
-from beliefs.dependence.user_accounts import OnlyQuery
+from beliefs.dependence.remembered import KEPT
+from beliefs.dependence.user_accounts import Measured, OnlyQuery, account_of
 from beliefs.laws.blocks import BlocksLaw
 from beliefs.laws.chosen import LawSet
 from beliefs.laws.dependence import Blocks, Dependence, Group, Independent, Members, OverWindows, People
@@ -163,3 +164,11 @@ def test_constant_losses_have_the_leak_of_any_losses(adversary: str) -> None:
         nearly = claim.leak([NAT // 3] * (count - 1) + [NAT // 3 - 1])
         assert constant - 100 * count <= nearly <= constant + 100 * count
     assert claim.leak([0, 0, NAT, NAT, 0]) == claim.leak([NAT, NAT])
+
+
+def test_a_claim_that_is_asked_for_ever_remembers_the_last_answers_only() -> None:
+    account = account_of(pair(0.9), knowing=True)
+    assert isinstance(account, Measured)
+    told = [account.told(loss) for loss in range(1, 2 * KEPT)]
+    assert told == sorted(told)
+    assert len(account.known) == KEPT

@@ -120,3 +120,9 @@ def test_friends_and_what_does_not_fit() -> None:
         with pytest.raises(Invalid) as refused:
             coefficients(rows, support, 1.0)
         assert refused.value.field == field
+
+
+def test_noise_beside_which_the_range_vanishes_still_moves_all_of_it() -> None:
+    for support, scale in (([0.0, 1e-200], 1e200), ([0.0, 5e-324], 1e308), ([0.0, 1e-20], 1e280)):
+        assert coefficients(np.eye(2), np.array(support), scale).exact == pytest.approx(1.0)
+        assert coefficients(np.full((2, 2), 0.5), np.array(support), scale).exact == 0.0

@@ -13,6 +13,7 @@ from beliefs.dependence import tree as trees
 from beliefs.dependence.budget import largest_loss
 from beliefs.dependence.chain import ChainInfluence, stationary_law
 from beliefs.dependence.grouped import grouped_leaks
+from beliefs.dependence.passed import Frontiers, units_through
 from beliefs.dependence.tree import TreeInfluence
 from beliefs.laws.components import Components, all_together
 from beliefs.laws.markov import MarkovLaw
@@ -129,6 +130,13 @@ def test_one_loss_for_all_is_the_same_by_the_quick_way(knowing: bool) -> None:
         )
         slow, quick = chain.worst(np.full(length, UNITS_PER_NAT // 3)).units, chain.worst_of(UNITS_PER_NAT // 3).units
         assert abs(slow - quick) < 100
+
+
+def test_what_is_all_but_impossible_is_told_where_losses_outgrow_it() -> None:
+    chance, loss = 1e-305, 2000.0
+    table = Frontiers.of([np.array([[chance, 1.0], [0.0, 1.0]])])
+    told = units_through(units_up(loss), 0, int(table.start[1]), table.against, table.inside, 1)
+    assert units_up(loss) >= told >= units_up(loss + math.log(chance))
 
 
 def test_losses_without_end_and_none() -> None:

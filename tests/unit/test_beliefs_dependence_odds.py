@@ -33,7 +33,8 @@ def test_the_ends_of_what_is_passed_on() -> None:
     assert passed_by_odds(0, far) == passed_by_odds(far, 0) == 0
     assert passed_by_odds(INFINITE, far) == passed_by_odds(far, INFINITE) == far
     assert passed_by_odds(INFINITE, INFINITE) == INFINITE
-    assert passed_by_odds(far, far) <= far
+    for coupling in (1400, 1500, 2000, 5000):
+        assert passed_by_odds(coupling * UNITS_PER_NAT, far) >= (coupling - 2) * UNITS_PER_NAT
     assert passed_by_odds(far, UNITS_PER_NAT) == UNITS_PER_NAT
 
 

@@ -86,6 +86,7 @@ def test_the_terminal_tells_beliefs_and_a_verdict() -> None:
         (("--epsilon", "1/0"), "--epsilon"),
         (("--epsilon", "33"), "--epsilon"),
         (("--epsilon", "nan"), "--epsilon"),
+        (("--epsilon", "1e999999999"), "--epsilon"),
         (("--attack", "hope"), "--attack"),
         (("--noise", "none"), "--noise"),
         (("--friends", "10"), "--friends"),
