@@ -18,6 +18,8 @@ from beliefs.simplex import Vector
 
 VALUES_MAX: Final = 64
 _DIGITS: Final = 120
+_LEFT_OUT: Final = 1e-110
+"""Chances below the last digit count as none; all of them together are less."""
 _UP: Final = 1.0 + 2.0**-30
 
 
@@ -44,7 +46,7 @@ def _told(law: Vector, users: int) -> Callable[[float], float]:
             with np.errstate(invalid="ignore"):
                 over = np.where(others > 0.0, one - factor * others, one)
             worst = max(worst, float(np.add.accumulate(np.maximum(over, 0.0), axis=1)[:, -1].max(initial=0.0)))
-        return min(1.0, worst * _UP)
+        return min(1.0, worst * _UP + (_LEFT_OUT if len(laws) > 1 else 0.0))
 
     return told
 
