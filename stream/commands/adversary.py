@@ -138,21 +138,20 @@ def serve_command(config: Path, options: Options, host: str, port: int) -> int:
             why = "--serve shows sums over all users as metrics, of the topic and as they come, and nothing else"
             raise CannotAudit("Options do not go together.", "command line", why, "leave the other options out")
         settings, task = prepared(config, options)
-        with Page(host, port, WHAT, exposition(None, 1)) as page, contextlib.suppress(KeyboardInterrupt):
+        told_to_stop = contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError)
+        with Page(host, port, WHAT, exposition(None, 1)) as page, told_to_stop:
             hint(f"adversary: metrics at http://{host}:{page.port}/metrics; the first look compiles for some seconds")
             asyncio.run(_serve(settings, task, options, page))
         return EXIT_DONE
 
 
 async def _serve(settings: Settings, task: Task, options: Options, page: Page) -> None:
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _interrupt)
+    task_at_work = asyncio.current_task()
+    if task_at_work is not None:  # an interrupt would not do: shells start what is in the background deaf to it
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task_at_work.cancel)
     topics = KafkaTopics(connection_of(settings.kafka, os.environ))
     task = with_facts(task, options, await topic_id_of(task.public, topics))
     await follow(Follower(task, topics), page, floor=settings.metrics.small_count_floor)
-
-
-def _interrupt() -> None:
-    signal.raise_signal(signal.SIGINT)
 
 
 async def _attack(settings: Settings, task: Task, options: Options, shown: Shown) -> Result:
