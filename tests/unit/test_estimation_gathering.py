@@ -27,6 +27,7 @@ from stream.estimation.gathering import Gathering
 from stream.estimation.results import COLUMNS, WindowResult
 from stream.estimation.told import finished
 from stream.fields.gate import COARSE, EIGHTH, FULL, HALF, QUARTER, WITHHELD
+from stream.settings.model import Settings
 
 HOUR = 3_600_000
 FIRST = START_MS // HOUR * HOUR
@@ -248,9 +249,17 @@ def test_what_cannot_be_asked_for_is_refused(options: dict[str, Any], why: str) 
 
 
 def test_what_reports_say_nothing_of_is_said() -> None:
+    """No settings file may ask for kept bits that are told alike; an analyst's own settings may."""
     fields = "    work: {path: $.work, values: [a, b], epsilon: 1.0, lasting: true,\n"
-    fields += "           mechanism: {name: rappor, report_zero: 0.5, report_one: 0.5}}"
-    settings = settings_of(fields=fields)
+    fields += "           mechanism: {name: rappor, report_zero: 0.5, report_one: 0.75}}"
+    settings = with_shares_alike(settings_of(fields=fields))
     records = records_of(task_with(settings), {"work": np.zeros(40, dtype=np.int64)})
     (found,) = estimate(settings, records).of("work")
     assert "nothing can be estimated" in found.why_nothing and not found.tables
+
+
+def with_shares_alike(settings: Settings) -> Settings:
+    assert settings.fields is not None
+    work = settings.fields.each["work"]
+    alike = work.model_copy(update={"mechanism": work.mechanism.model_copy(update={"report_one": 0.5})})
+    return settings.model_copy(update={"fields": settings.fields.model_copy(update={"each": {"work": alike}})})
