@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +35,20 @@ async def test_the_audit_agrees_and_no_number_of_keys_proves_more_than_the_claim
         await house.check(last)
         await house.check_audit()
         await check_other_keys(house)
+
+
+async def test_every_window_once_although_the_broker_is_killed(broker: Broker, tmp_path: Path) -> None:
+    start = now_ms() // 1000 * 1000 - 5_000
+    async with housed(broker.bootstrap, tmp_path, moment(start)) as house:
+        await house.start("w1")
+        await write_for(house, 4, start)
+        await asyncio.to_thread(broker.kill9)
+        await asyncio.sleep(2)
+        await asyncio.to_thread(broker.start)
+        last = await write_for(house, 4, start)
+        await house.released_past(last)
+        await house.check(last)
+        await house.check_audit()
 
 
 async def check_other_keys(house: AggregateHouse) -> None:
