@@ -9,6 +9,14 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from stream import names
+
+NOT_OF_A_RECORD_ALONE = {
+    *(names.STATE_UNREADABLE, names.UNREADABLE, names.UNKNOWN_SEGMENT, names.SEGMENT_CHANGED),
+    *(names.LATE, names.TIME_AHEAD, names.BEFORE_START, names.PARTIAL_UNREADABLE),
+}
+"""Reasons that have to do with a batch, a user, a segment or a window of aggregates."""
+
 CANARY = "canary-9e4b"
 NOW = 1_700_000_000_000
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import strict_reference
-from malformed import CANARY, NOW, Record, record
+from malformed import CANARY, NOT_OF_A_RECORD_ALONE, NOW, Record, record
 
 import stream.records.fields
 from beliefs.alphabet import Alphabet, Bins, Categories, IntegerRange
@@ -187,9 +187,7 @@ def test_every_malformed_record_gets_its_reason_and_nothing_else() -> None:
     assert counts.total() == RECORDS
     assert RECORDS - counts["accepted"] >= 100_000
     # Not one kind of refusal may be missing from the corpus, and enough of it must be accepted to compare fields.
-    of_more_than_a_record = {names.STATE_UNREADABLE, names.UNREADABLE, names.UNKNOWN_SEGMENT, names.SEGMENT_CHANGED}
-    of_windows = {names.LATE, names.TIME_AHEAD, names.BEFORE_START, names.PARTIAL_UNREADABLE}
-    readable = set(names.REASONS) - of_more_than_a_record - of_windows
+    readable = set(names.REASONS) - NOT_OF_A_RECORD_ALONE
     assert {reason for reason in readable if counts[reason] < 20} == set()
     assert counts["accepted"] > 5_000
 
