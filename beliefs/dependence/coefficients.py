@@ -24,7 +24,8 @@ NARROWEST = 2.0**-50
 """Noise narrower than this share of the range singles out the nearest value just as well."""
 
 FAINTEST = 2.0**-1000
-"""Of noise that is wider than that, ranges are taken for what is moved: logarithms of ratios would have no digits."""
+"""Of noise that is wider than that, the best plan's step is taken, which is never less: logarithms of ratios would have
+no digits."""
 
 PAIRS_MAX = 1 << 30
 """Chances that are looked at for each two laws."""
@@ -71,7 +72,7 @@ def moved_exactly(rows: Matrix, support: Vector, scale: float) -> float:
         return 0.0
     noise = max(scale, reach * NARROWEST)
     if reach / noise < FAINTEST:
-        return 0.0 if bool((rows == rows[0]).all()) else reach
+        return moved_by_transport(rows, support)
     if reach <= noise:
         nats = _gentle_nats(rows, support, noise)
     else:
