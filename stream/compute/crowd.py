@@ -20,7 +20,7 @@ from beliefs.crowd.sums import SUM
 from beliefs.crowd.windows import windows_delta
 from beliefs.crowd.worst import Kind, largest_delta, smallest_epsilon
 from beliefs.laws.markov import MarkovLaw
-from beliefs.simplex import Vector
+from beliefs.simplex import Vector, probabilities
 from stream.compute.inputs import count, law, nested
 from stream.compute.sequence import Result
 
@@ -209,9 +209,7 @@ def _count(each: Mapping[str, object], field: str) -> int:
 
 def _joint(value: object, field: str) -> Vector:
     joint = nested(value, field)
-    total = math.fsum(joint.ravel().tolist())
-    if not abs(total - 1.0) <= 1e-9:
-        raise Invalid(field, f"holds a joint that sums to {total:.12g}; probabilities must sum to 1 within 1e-09")
+    probabilities(joint.ravel().tolist(), field)
     return joint
 
 

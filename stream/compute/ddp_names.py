@@ -15,7 +15,6 @@ from stream.compute.inputs import (
     list_of_nats,
     matrix,
     nats,
-    nested,
     nested_numbers,
     numbers,
     objects,
@@ -24,11 +23,8 @@ from stream.compute.inputs import (
     text,
     vectors,
 )
+from stream.compute.pdp_names import DOMAINS, JOINT, SCALE, WEIGHTS
 
-JOINT = Input("joint", nested)
-DOMAINS = Input("domains", vectors)
-WEIGHTS = Input("weights", numbers, needed=False)
-SCALE = Input("scale", positive)
 EPSILON = Input("epsilon", positive)
 ADVERSARY = Input("adversary", text, needed=False)
 SUPPORT = Input("support", numbers)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -163,17 +164,6 @@ def underestimate(sensitivity: float, own_sensitivity: float, fraction: float, e
     return kept(sensitivity, own_sensitivity, fraction, epsilon)._asdict()
 
 
-def attack(
-    counts: Vector,
-    released: Vector,
-    known_total: Vector,
-    candidates: Matrix,
-    epsilon: float,
-    sensitivity: float,
-    prior_weights: Vector | None = None,
-    smoothing: float = 0.0,
-) -> Result:
+def attack(**inputs: Any) -> Result:
     """(6) to (9), and where the bits come from."""
-    return attacked_by(
-        counts, released, known_total, candidates, epsilon, sensitivity, prior_weights, smoothing
-    )._asdict()
+    return attacked_by(**inputs)._asdict()

@@ -8,11 +8,8 @@ from stream.compute import crowd
 from stream.compute.computation import Choice, Computation
 from stream.compute.inputs import (
     Input,
-    ascending_set,
     below_one,
-    channel,
     count,
-    integers,
     law,
     nats,
     number,
@@ -22,10 +19,10 @@ from stream.compute.inputs import (
     text,
     whole_number,
 )
+from stream.compute.pdp_names import CHAIN, KNOWN
 
 EITHER = (Input("epsilon", nats, needed=False), Input("delta", strict_share, needed=False))
 ONE_OF = (("epsilon",), ("delta",))
-KNOWN = Input("known", ascending_set, needed=False)
 USERS = Input("users", count)
 LAW = Input("law", law)
 SHIFT = Input("shift", positive)
@@ -67,7 +64,7 @@ NOISELESS: Mapping[str, Computation | Choice] = {
     "noiseless.blocks": Computation(crowd.blocks, (Input("blocks", objects), KNOWN, *EITHER), ONE_OF),
     "noiseless.markov": Computation(
         crowd.markov,
-        (Input("transition", channel), Input("start", law), Input("domain", integers), Input("length", count), *EITHER),
+        (*CHAIN, *EITHER),
         ONE_OF,
     ),
     "noiseless.range": Computation(crowd.smallest_and_largest, (LAW, USERS, *EITHER), ONE_OF),
