@@ -12,6 +12,8 @@ from pathlib import Path
 from worker import SOTTOVOCE, Worker
 
 END_SECONDS_MAX = 60.0
+ENDED = (FileNotFoundError, ProcessLookupError)
+"""What the machine says of a process that is gone: before its file was opened, or while it was being read."""
 ANOTHER = "a fresh one starts"
 
 
@@ -83,7 +85,7 @@ class FaultWorker(Worker):
 def children(pid: int) -> list[int]:
     try:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except FileNotFoundError:
+    except ENDED:
         return []
 
 
@@ -91,7 +93,7 @@ def lives(pid: int) -> bool:
     """A process that has ended and was not yet asked how is gone, too."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except ENDED:
         return False
 
 
