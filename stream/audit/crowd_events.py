@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +19,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 class Event(NamedTuple):
     """`values` is the step or the place of what is released, or the cells of all attributes; `secret` the place of the
-    sensitive value. `kind` is the type of the law that the user is of, `home` what all of one household have alike.
+    sensitive value. `kind` is the type of the law that the user is of, `home` what all of one household have alike,
+    None of somebody who belongs to nobody.
     """
 
     user: bytes
@@ -54,10 +54,10 @@ class EventReader:
             return None
         user, time = self._user_of(record.key, document), self._time_of(record.timestamp, document)
         values, secret = self._values(document), self._secret_of(document)
-        kind, home = self._kind_of(document), None if self._home is None else self._home(document)
+        kind, home = self._kind_of(document), self._home_of(document)
         if user is None or time is None or values is None or secret is None or kind is None:
             return None
-        if self._home is not None and (isinstance(home, bool) or not isinstance(home, str | int)):
+        if home is not None and (isinstance(home, bool) or not isinstance(home, str | int | float)):
             return None
         return Event(user, time, record.timestamp, values, secret, kind, home)
 
@@ -101,6 +101,11 @@ class EventReader:
         kind = self._kind(document)
         return kind if isinstance(kind, str) and kind in believed.types else None
 
+    def _home_of(self, document: dict[str, Any]) -> object:
+        """None of somebody who belongs to nobody."""
+        home = None if self._home is None else self._home(document)
+        return None if home is MISSING else home
+
 
 def _getter(path: Path | None) -> Getter | None:
     return None if path is None else getter(path)
@@ -132,7 +137,7 @@ def moment_of(value: Any, unit: str | None) -> int | None:
 
 
 class Present(NamedTuple):
-    """One user of one window: the time of the event that counts, and what it says."""
+    """One user of one window: which values count; and what is known of the user, by the event of that time."""
 
     time: int
     values: tuple[int, ...]
@@ -142,25 +147,17 @@ class Present(NamedTuple):
 
 
 def counted(take: str, before: Present | None, event: Event) -> Present:
-    """Which of a user's events counts; of equal ones the one that stands first in the topic."""
+    """With one more of a user's events; of equal ones the one that stands first in the topic counts."""
     found = Present(event.time, event.values, event.secret, event.kind, event.home)
-    if before is None or not _goes_before(take, found, before):
-        return before or found
-    return found
+    return found if before is None else together(take, before, found)
 
 
-def _goes_before(take: str, new: Present, old: Present) -> bool:
-    if take == "first":
-        return new.time < old.time
-    if take == "last":
-        return new.time > old.time
-    return new.values > old.values if take == "largest" else new.values < old.values
-
-
-def joined(take: str, some: Sequence[Present]) -> Present:
-    """Of a user who comes from several partitions, in their order."""
-    best = some[0]
-    for each in some[1:]:
-        if _goes_before(take, each, best):
-            best = each
-    return best
+def together(take: str, old: Present, new: Present) -> Present:
+    """Of two, of which the first one counts where they are equal. What is known of a user is by the first event where
+    the first one counts, and by the last one otherwise, whatever values the events have.
+    """
+    later = new if (new.time < old.time if take == "first" else new.time > old.time) else old
+    if take in ("first", "last"):
+        return later
+    larger = new.values > old.values if take == "largest" else new.values < old.values
+    return later._replace(values=(new if larger else old).values)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from stream import names
-from stream.audit.crowd_events import Event, EventReader, Present, counted, joined
+from stream.audit.crowd_events import Event, EventReader, Present, counted, together
 from stream.audit.crowd_rules import Crowds, Timing
 from stream.audit.findings import Findings
 from stream.audit.records import Record
@@ -162,8 +162,9 @@ class Windows:
         parts = self._found.pop((group, number), {})
         if len(parts) == 1:
             return next(iter(parts.values()))
-        several: dict[bytes, list[Present]] = defaultdict(list)
+        everybody: People = {}
         for partition in sorted(parts):
             for user, present in parts[partition].items():
-                several[user].append(present)
-        return {user: joined(self._crowds.asked.take, some) for user, some in several.items()}
+                before = everybody.get(user)
+                everybody[user] = present if before is None else together(self._crowds.asked.take, before, present)
+        return everybody
