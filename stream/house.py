@@ -17,7 +17,6 @@ from stream.settings.kinds import write_duration
 from stream.settings.load import problem_at
 from stream.settings.model import Settings
 
-
 _MANY_EMPTY: Final = 100_000
 """So many windows in the past are worth a word: each of them has a record."""
 

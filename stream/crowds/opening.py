@@ -89,7 +89,8 @@ def compile_crowds(
         types=types,
         type_form=None if by is None else FieldForm("type", by, Categories(types)),
         household_path=believes.household,
-        known=believes.known,
+        household_most=None if law is None or law.household is None else law.members,
+        known=share_known(declared),
         windows=believes.windows,
         account=_account(declared, release, law),
         target=_target(declared),
@@ -132,6 +133,11 @@ def _misfits(declared: CrowdSettings, law: CrowdLaw, found: Found) -> Iterator[P
         yield found(LAW, f"{len(law.types)} types of people, and nothing that says who is which", "by beside it", fix)
 
 
+def share_known(declared: CrowdSettings) -> Fraction:
+    """The share as it is written, not the double next to it."""
+    return Fraction(str(declared.believes.known))
+
+
 def _timing(declared: CrowdSettings) -> Timing | None:
     if declared.window is None or declared.start is None:
         return None
@@ -152,7 +158,7 @@ def _account(declared: CrowdSettings, release: Release, law: CrowdLaw | None) ->
         tuple(law.types.values()),
         epsilon=target.epsilon,
         delta=target.delta,
-        known=Fraction(str(declared.believes.known)),
+        known=share_known(declared),
         household=law.household,
     )
 

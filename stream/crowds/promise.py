@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
 from beliefs.crowd.account import CrowdAccount
@@ -80,8 +81,8 @@ class CrowdPromise:
     """Everything that decides what is released. There are either windows or, for records one by one, a flow.
 
     `types` are the names of the law's types in the order in which the account knows them; `type_form` says of which an
-    event's user is, where there are several. Without a law there is neither an account nor a target, and the only type
-    is everybody. Its `repr` holds no secret.
+    event's user is, where there are several. Of one household there are `household_most` people at most. Without a law
+    there is neither an account nor a target, and the only type is everybody. Its `repr` holds no secret.
     """
 
     pipeline: str
@@ -97,7 +98,8 @@ class CrowdPromise:
     types: tuple[str, ...]
     type_form: FieldForm | None
     household_path: Path | None
-    known: float
+    household_most: int | None
+    known: Fraction
     windows: Literal["any", "fresh"]
     account: CrowdAccount | None = field(repr=False)
     target: Target | None
@@ -106,6 +108,21 @@ class CrowdPromise:
     def policy_name(self) -> str:
         """As in the header of a released record."""
         return f"{self.policy_version}:{self.policy_fingerprint.hex()[:8]}"
+
+    @property
+    def fresh(self) -> bool:
+        """Whether a user's values of different windows are independent, so that windows compose."""
+        return self.windows == "fresh"
+
+    @property
+    def horizon(self) -> int:
+        """So many windows in a row have one target."""
+        return 1 if self.target is None else self.target.horizon
+
+    @property
+    def tops_up(self) -> bool:
+        """Whether noise is added where the crowd alone does not meet the target."""
+        return self.target is not None and self.target.beyond == "top_up"
 
     @property
     def windowed(self) -> Timing:
