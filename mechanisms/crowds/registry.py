@@ -1,0 +1,9 @@
+"""The groupers of streams by their names. A new one is one file, its note and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mechanisms.crowds.flow import Flow, FlowForm
+
+REGISTRY: Mapping[str, Callable[[FlowForm], Flow]] = {}
