@@ -10,16 +10,17 @@ from stream import names
 from stream.aggregates.gather import GatherPipeline
 from stream.aggregates.opening import OpenedAggregates, open_aggregates
 from stream.aggregates.partials import partial_bytes_max
-from stream.aggregates.people import held_bytes_max
 from stream.aggregates.release import record_bytes_max
 from stream.aggregates.standing import mark_bytes_max
-from stream.aggregates.total import RawTopic, TotalPipeline
+from stream.aggregates.total import TotalPipeline
 from stream.commands.meter_settings import aggregate_meter_settings_of
 from stream.commands.working import Task, no_records
 from stream.engine.connection import Connection, connection_of
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts
 from stream.engine.worker import Job
+from stream.gathering.people import held_bytes_max
+from stream.gathering.second import RawTopic
 from stream.keys import Epoch
 from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.meter import Meter

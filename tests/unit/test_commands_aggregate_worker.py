@@ -9,10 +9,10 @@ from uuid import UUID
 from aggregate_world import aggregate_text, opened_aggregates
 
 from stream.aggregates.opening import open_aggregates
-from stream.aggregates.total import WINDOWS_AT_ONCE
 from stream.commands.aggregate_worker import Stages, aggregate_task
 from stream.engine.connection import Connection
 from stream.engine.topic_ids import TopicFacts
+from stream.gathering.second import WINDOWS_AT_ONCE
 from stream.keys import add_epoch
 from stream.metrics.meter import Meter
 from stream.protocol.control import differences, may_change
