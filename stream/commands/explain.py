@@ -31,7 +31,7 @@ from stream.policy_units import apart_units
 from stream.promise import Promise
 from stream.serving import Serving
 from stream.settings.kinds import Sliding
-from stream.settings.load import is_of_aggregates
+from stream.settings.load import released_in
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
 from stream.windows.dual import Sequences
 
@@ -39,7 +39,7 @@ from stream.windows.dual import Sequences
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
     """Print the explanation as text, or its figures as JSON."""
     with errors_told(as_json=as_json):
-        if is_of_aggregates(file):
+        if released_in(file) == "aggregates":
             about = aggregate_facts(open_aggregates(file, os.environ))
             say_json({"ok": True, **about}) if as_json else say(write_aggregates(about))
             return EXIT_DONE

@@ -37,14 +37,14 @@ from stream.planning.words import Plan, figures, told
 from stream.planning.written import Given, settings_text
 from stream.serving import load_model
 from stream.settings.kinds import read_duration
-from stream.settings.load import is_of_aggregates, load_settings, written_out
+from stream.settings.load import load_settings, released_in, written_out
 from stream.settings.model import Settings
 
 
 def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
     """Print the plan, and write what is asked for."""
     with errors_told(as_json=as_json):
-        if asked.config is not None and is_of_aggregates(asked.config):
+        if asked.config is not None and released_in(asked.config) == "aggregates":
             return plan_aggregates(asked, outputs, as_json=as_json)
         if asked.within:
             why = "widths are for aggregates of windows, and none are declared"

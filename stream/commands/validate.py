@@ -9,13 +9,13 @@ from stream.commands.memory import in_short, memory_of, whom_served
 from stream.commands.report import errors_told, say, say_json
 from stream.names import EXIT_DONE
 from stream.opening import Opened, open_pipeline
-from stream.settings.load import is_of_aggregates
+from stream.settings.load import released_in
 
 
 def validate_command(file: Path, as_json: bool) -> int:
     """Say that all is in order, with the warnings; or every problem."""
     with errors_told(as_json=as_json):
-        if is_of_aggregates(file):
+        if released_in(file) == "aggregates":
             about = open_aggregates(file, os.environ)
             say_json({"ok": True, **summary_of_aggregates(about)}) if as_json else say(_text_of_aggregates(about))
             return EXIT_DONE

@@ -27,6 +27,7 @@ from beliefs.alphabet import Categories
 from stream import names
 from stream.errors import StateRefused
 from stream.gathering.people import People
+from stream.gathering.sealed import held_refused
 from stream.protocol.columns import RecordBlock
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.effects import Effects, only_offset
@@ -125,12 +126,8 @@ class FirstStage:
         self._stand(*(start, start, start) if mark is None else self._read(mark))
         missing = self._people.adopt(store.held(), self._number(self._written))
         if missing:
-            raise StateRefused(
-                "What users have contributed to open windows cannot be opened.",
-                where=self._where,
-                why=f"it was sealed with key epoch {min(missing)}, which the key ring does not have",
-                fix="put that epoch back into the key ring; epochs are added, never removed",
-            )
+            why = f"it was sealed with key epoch {min(missing)}, which the ring does not have"
+            raise held_refused("What users have contributed to open windows", why, self._where)
         return 0
 
     def cut(self, store: UserStore, first: int) -> None:  # noqa: ARG002 - the shape that all share

@@ -21,12 +21,11 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from stream import names
-from stream.errors import StateRefused
 from stream.gathering.envelopes import Head, readable_head
 from stream.gathering.first import Timing, changelog_of, mark_refused
-from stream.gathering.sealed import Unsealable
+from stream.gathering.sealed import Unsealable, held_refused, require_known_epoch
 from stream.gathering.standing import Span, Standing, decode, encode
-from stream.keys import LARGEST_EPOCH, KeyRing
+from stream.keys import KeyRing
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.effects import Effects, only_offset
 from stream.protocol.inputs import VALUE, InputBlock
@@ -142,12 +141,8 @@ class SecondStage(ABC, Generic[Sent, Window]):
             try:
                 waiting.append(_Pending(key, self._opener.open(record)))
             except Unsealable as error:
-                raise StateRefused(
-                    "What partitions have sent of windows that are not released yet cannot be opened.",
-                    where=self._where,
-                    why=str(error),
-                    fix="put the key epochs back that the ring had; epochs are added, never removed",
-                ) from None
+                what = "What partitions have sent of windows that are not released yet"
+                raise held_refused(what, str(error), self._where) from None
         for pending in sorted(waiting, key=lambda each: (each.sent.head.closed_to, each.sent.head.part)):
             self._pending[self._senders.index(pending.sent.head.partition)].append(pending)
         self._take_kept(kept)
@@ -176,8 +171,12 @@ class SecondStage(ABC, Generic[Sent, Window]):
         try:
             sent = self._opener.open(value)
         except Unsealable:
-            self._require_known_epoch(value)
+            head = readable_head(value)
+            require_known_epoch(self._ring, None if head is None else head.epoch, self._where)
             return names.DEAD_LETTERED
+        return self._placed(sent, value or b"", block)
+
+    def _placed(self, sent: Sent, value: bytes, block: _Block[Window]) -> str:
         head, closed_to = sent.head, self._standing.closed_to
         place = self._senders.index(head.partition)
         known, parts = closed_to[place], self._parts(place)
@@ -199,7 +198,7 @@ class SecondStage(ABC, Generic[Sent, Window]):
         if head.part > 0:
             key += b":%d" % head.part
         self._pending[place].append(_Pending(key, sent))
-        block.held[key] = value or b""
+        block.held[key] = value
         return names.TAKEN
 
     def _parts(self, place: int) -> int:
@@ -210,17 +209,6 @@ class SecondStage(ABC, Generic[Sent, Window]):
     def _give_up(self, place: int, block: _Block[Window]) -> None:
         for _ in range(self._parts(place)):
             self._drop(self._pending[place].pop().key, block)
-
-    def _require_known_epoch(self, value: bytes | None) -> None:
-        """A worker whose ring is older than another's must not withhold for good what that one can open."""
-        head, newest = readable_head(value), max(epoch.number for epoch in self._ring.epochs)
-        if head is not None and newest < head.epoch <= LARGEST_EPOCH:
-            raise StateRefused(
-                "What a partition has sent of its windows cannot be opened.",
-                where=self._where,
-                why=f"it was sealed with key epoch {head.epoch}, and the newest of the key ring is {newest}",
-                fix="give this worker the key ring of the others; epochs are added, never removed",
-            )
 
     def _release_complete(self, block: _Block[Window]) -> None:
         """Release the windows that all partitions have closed."""
