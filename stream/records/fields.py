@@ -18,9 +18,13 @@ import numpy as np
 from beliefs.alphabet import Alphabet, Bins, Categories, IntegerRange, is_json_number
 from mechanisms.aggregate.quantised import Amounts
 from stream import names
+from stream.records.among import Among
 from stream.records.lookups import Integers
 from stream.records.paths import MISSING, Path, getter
 from stream.records.shapes import Rejected, Symbols
+
+Reading = Alphabet | Amounts | Among
+"""How what stands in a field becomes a symbol."""
 
 ValueReader = Callable[[Any], int | str]
 FieldsReader = Callable[[dict[str, Any]], Symbols | Rejected]
@@ -34,7 +38,7 @@ class FieldForm:
 
     name: str
     path: Path
-    alphabet: Alphabet | Amounts
+    alphabet: Reading
     at_most: int | None = None
 
     @property
@@ -43,7 +47,7 @@ class FieldForm:
         return 1 if self.at_most is None else self.at_most
 
 
-def value_reader(alphabet: Alphabet | Amounts) -> ValueReader:
+def value_reader(alphabet: Reading) -> ValueReader:
     """A function from a value to its symbol, or to the reason why it has none."""
     is_of_kind = _kind_check(alphabet)
 
@@ -87,7 +91,9 @@ def as_columns(rows: Sequence[Symbols], forms: Sequence[FieldForm]) -> tuple[Int
     return tuple(columns)
 
 
-def _kind_check(alphabet: Alphabet | Amounts) -> Callable[[Any], bool]:
+def _kind_check(alphabet: Reading) -> Callable[[Any], bool]:
+    if isinstance(alphabet, Among):
+        return _kind_check(alphabet.values)
     if isinstance(alphabet, Categories | IntegerRange):
         kind = alphabet.member_type
         return lambda value: type(value) is kind
@@ -98,7 +104,7 @@ def _kind_check(alphabet: Alphabet | Amounts) -> Callable[[Any], bool]:
 
 def _slots_reader(form: FieldForm) -> Callable[[Any], Sequence[int] | str]:
     read = value_reader(form.alphabet)
-    if form.at_most is not None and not isinstance(form.alphabet, Amounts):
+    if form.at_most is not None and not isinstance(form.alphabet, Amounts | Among):
         return _list_reader(read, form.at_most, form.alphabet.size)
 
     def one(value: Any) -> Sequence[int] | str:

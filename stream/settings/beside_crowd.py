@@ -91,9 +91,9 @@ def _released(release: ReleaseSettings, k: int) -> Iterator[Wrong]:
             yield (), f"{kind} without {name}", f"{name} beside {kind}", f"write it like {_WRITE[kind]}"
     if release.take in ("largest", "smallest") and kind not in ("sum", "mean", "range"):
         yield ("take",), f"{release.take} of values that are no amounts", "first or last", "write take: last"
-    if release.records not in (None, WINDOWED) and release.take != "last":
-        found = f"{release.take} beside {release.records}, which takes every event by itself"
-        yield ("take",), found, "no take", "remove it, or write records: mondrian"
+    elif kind == "records" and release.take != "last":
+        found = f"{release.take} of records: a window shows a person as he was last, a delay shows every event"
+        yield ("take",), found, "no take beside records", "remove it"
     if release.steps is not None and "grid" in _NEEDS[kind]:
         yield from wrong_steps(release.steps)
     if kind == "records":
