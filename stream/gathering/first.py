@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import repeat
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -138,7 +138,7 @@ class FirstStage:
         counts, rejected = self._take(records, self._reader.read(records), partials)
         effects = self._effects(partials, max(0, int(records.timestamps[-1])))
         effects.next_offset = int(records.offsets[-1]) + 1
-        effects.dead_letters = [self._dead_letter(records, position, reason) for position, reason in rejected]
+        effects.dead_letters = letters_of(records, rejected, self._topic, self._partition)
         effects.outcomes = {**counts, names.DEAD_LETTERED: len(rejected)}
         effects.reasons = Counter(reason.reason for _, reason in rejected)
         return effects
@@ -212,10 +212,6 @@ class FirstStage:
         effects.aggregates = GatherTold(self._written, self._latest)
         return effects
 
-    def _dead_letter(self, records: InputBlock, position: int, reason: Rejected) -> Outgoing:
-        value = dead_letter(reason, self._topic, self._partition, int(records.offsets[position]))
-        return Outgoing(None, value, max(0, int(records.timestamps[position])))
-
     def _untimely(self, time: int, stamp: int) -> Rejected:
         """Why an event counts for no window."""
         if time < self._timing.start:
@@ -255,6 +251,20 @@ def mark_refused(where: str) -> StateRefused:
         why="it is of another version, or not of these windows",
         fix="restore the belief changelog from a copy, or give the pipeline a new name, so that it starts anew",
     )
+
+
+def letters_of(
+    records: InputBlock, rejected: Iterable[tuple[int, Rejected]], topic: str, partition: int
+) -> list[Outgoing]:
+    """A dead letter for each of these positions of a block."""
+    return [
+        Outgoing(
+            None,
+            dead_letter(reason, topic, partition, int(records.offsets[position])),
+            max(0, int(records.timestamps[position])),
+        )
+        for position, reason in rejected
+    ]
 
 
 def changelog_of(held: Mapping[bytes, bytes], timestamp: int) -> RecordBlock:
