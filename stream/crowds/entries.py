@@ -23,14 +23,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.contract import Integers
-from stream.crowds.promise import CrowdPromise, Take
+from stream.crowds.promise import CrowdPromise
 from stream.gathering.people import Contribution
+from stream.settings.crowd import Take
 
 FIRST, LAST, TYPE, HOUSEHOLD, CELLS = range(5)
 
@@ -46,8 +47,9 @@ class CrowdRules:
     def __init__(self, promise: CrowdPromise) -> None:
         self._take: Take = promise.release.take
         self._cells = cells = len(promise.release.forms)
-        self._type = cells if promise.typed else None
-        self._household = cells + promise.typed if promise.housed else None
+        typed = promise.type_form is not None
+        self._type = cells if typed else None
+        self._household = cells + typed if promise.household_path is not None else None
         self.longest = CELLS + cells
 
     def empty(self) -> Members:
@@ -103,7 +105,7 @@ class EntryForm:
         ]
 
     def read(self, text: bytes) -> Entries:
-        found: Any = np.frombuffer(text, self._read)
+        found: Entries = np.frombuffer(text, self._read)
         return found
 
 
