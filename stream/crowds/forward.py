@@ -7,13 +7,11 @@ cannot be read is a dead letter.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final, NamedTuple
 
 import numpy as np
 
 from stream import names
 from stream.crowds.boxes import first_cell
-from stream.crowds.flow_form import cell_forms, forms_of
 from stream.crowds.promise import CrowdPromise
 from stream.crowds.tuples import Event, Sealer
 from stream.gathering.first import ONE_EVENT, letters_of

@@ -72,5 +72,3 @@ def _below(one: Tags, other: Tags, size: int) -> tuple[Tags, Tags]:
 def difference(one: Tags, other: Tags) -> Tags:
     """Who is in exactly one of the two."""
     return np.setxor1d(one, other, assume_unique=True)
-
-

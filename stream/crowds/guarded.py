@@ -1,7 +1,8 @@
 """Whom the guard remembers, as it is held in the changelog: sealed, and little of it where few people change.
 
 Each group that is new has an entry: all its tags, or those in exactly one of it and the group before, whichever is
-less; every 64th is whole, so that earlier entries can go. An entry is one record or several, under b"g<window>:<piece>":
+less; every 64th is whole, so that earlier entries can go. An entry is one record or several, of which each stands under
+b"g<window>:<piece>":
 
     offset  size
          0     1  version: 1
