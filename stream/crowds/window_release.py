@@ -14,11 +14,12 @@ import numpy as np
 import orjson
 
 from beliefs.crowd.account import ADVERSARIES, Told
+from beliefs.crowd.noise import LADDER
 from mechanisms.aggregate.coin_stream import CoinStream
 from mechanisms.crowds.mondrian import Crowds
 from stream import names
 from stream.crowds.boxes import box_bytes_max, box_told, counts_bytes_max, counts_told
-from stream.crowds.entries import Group
+from stream.crowds.entries import Group, anybody
 from stream.crowds.ledger import Decision
 from stream.crowds.promise import CrowdPromise
 from stream.crowds.told import CrowdWindow
@@ -50,6 +51,11 @@ class WindowReleases:
         self._keys = {
             epoch.number: derived_key(epoch.secret, names.PURPOSE_NOISE, name) for epoch in promise.ring.epochs
         }
+
+    def warm_up(self) -> None:
+        """Compile what divides people and draws noise; nothing of it stays."""
+        epoch = self._promise.ring.current.number
+        self.released(0, anybody(self._release), Decision(None, (), LADDER[0]), epoch)
 
     def withheld(self, number: int, users: int | None, decision: Decision) -> tuple[list[Outgoing], CrowdWindow]:
         return [self._record(number, users, decision, None, None)], CrowdWindow(number, users, decision.reason)

@@ -12,6 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from beliefs.crowd.account import Present
+from beliefs.crowd.noise import LADDER
 from stream import names
 from stream.crowds.entries import Group, joined
 from stream.crowds.guarded import GuardedPeople
@@ -55,6 +57,14 @@ class CrowdWindows(SecondStage[Part, CrowdWindow]):
         if not self._promise.fresh:
             self._guarded.remember(number, group.tags)
         return self._releases.released(number, group, decision, epoch)
+
+    def warm_up(self) -> None:
+        """Compile what accounts for a window, divides it and draws its noise; nothing of it stays."""
+        self._releases.warm_up()
+        promise = self._promise
+        if promise.account is not None:
+            present = Present((1,) * len(promise.types))
+            promise.account.told(present, LADDER[0] if promise.tops_up else None)
 
     def _shares(self, number: int, sent: Sequence[Part]) -> tuple[list[Share], int]:
         """What each partition has of the window, whatever number of parts it came in, and the latest key epoch."""
