@@ -38,20 +38,20 @@ METHODS: Final = {
 
 _NEVER: Final = (
     (
-        "that it stays hidden who took part: who is in a crowd, how many there are and what is public of them is taken as "
-        "known, and the size of a crowd is released"
+        "that it stays hidden who took part: who is in a crowd, how many there are and what is public of them is "
+        "taken as known, and the size of a crowd is released"
     ),
     (
-        "anything against whoever knows more of the values than is declared: to an adversary who knows everybody else's, a "
-        "statistic without noise gives the last one away"
+        "anything against whoever knows more of the values than is declared: to an adversary who knows everybody "
+        "else's, a statistic without noise gives the last one away"
     ),
     (
-        "anything that the law does not hold for: values that are more alike, or depend on each other more, than it says "
-        "hide less than is claimed"
+        "anything that the law does not hold for: values that are more alike, or depend on each other more, than it "
+        "says hide less than is claimed"
     ),
     (
-        "what another pipeline, topic or system tells of the same values: two statistics of the same people without noise "
-        "of their own tell together more than both alone"
+        "what another pipeline, topic or system tells of the same values: two statistics of the same people without "
+        "noise of their own tell together more than both alone"
     ),
     "what the statistic itself says about everybody: where all are alike, it says so of each",
     "whoever holds the key ring, the raw topic, or this machine's memory: they see the values",
