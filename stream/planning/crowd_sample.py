@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from beliefs.alphabet import Categories
 from mechanisms.aggregate.quantised import Amounts
 from mechanisms.contract import Integers
-from stream.aggregates.gather import ONE_EVENT
 from stream.crowds.promise import CrowdPromise
 from stream.errors import CannotFit, CannotPlan
 from stream.fitting.doubts import refused_doubts
@@ -18,6 +18,7 @@ from stream.fitting.sources import Fields, Source, file_source
 from stream.planning.sample import form_of, places_of, record_of
 from stream.records.fields import FieldForm
 from stream.records.parse import Reader
+from stream.settings.declared import NOTHING
 from stream.settings.model import RecordSettings
 
 _MEND = "see that the settings' record: and crowd: name the fields of these lines, and their values"
@@ -42,9 +43,7 @@ class CrowdSample:
     def first(self, events: int) -> CrowdSample:
         """The same, cut short."""
         cut = slice(0, events)
-        return CrowdSample(
-            self.users[cut], self.times[cut], self.cells[cut], self.types[cut], self.source, self.refused, self.warnings
-        )
+        return replace(self, users=self.users[cut], times=self.times[cut], cells=self.cells[cut], types=self.types[cut])
 
 
 def read_crowd_sample(file: Path, record: RecordSettings, promise: CrowdPromise, spacing: int) -> CrowdSample:
@@ -65,8 +64,8 @@ def read_crowd_sample(file: Path, record: RecordSettings, promise: CrowdPromise,
     if record.event_time.path is None:
         times = places_of(users, int(users.max()) + 1) * spacing
         warnings.append(
-            f"the lines have no time, so each user's events are taken to be {spacing / 1000:,.0f} s apart, from the same "
-            "moment on: name record.event_time for the true ones"
+            f"the lines have no time, so each user's events are taken to be {spacing / 1000:,.0f} s apart, from the "
+            "same moment on: name record.event_time for the true ones"
         )
     order = np.argsort(times, kind="stable")
     cells = rows[:, : len(release.forms)] - np.array(release.offsets, dtype=np.int64)
@@ -78,7 +77,7 @@ def read_crowd_sample(file: Path, record: RecordSettings, promise: CrowdPromise,
 def _read(
     source: Source, record: RecordSettings, forms: tuple[FieldForm, ...]
 ) -> tuple[Integers, Integers, Integers, Refusals, int]:
-    reader, numbers, refusals, read = Reader(record, ONE_EVENT, forms), Users(1), Refusals(), 0
+    reader, numbers, refusals, read = Reader(record, Categories([NOTHING]), forms), Users(1), Refusals(), 0
     users, times, rows = [np.zeros(0, dtype=np.int64)], list[int](), list[tuple[int, ...]]()
     for chunk in source.chunks():
         read += len(chunk.records) + len(chunk.unreadable)
