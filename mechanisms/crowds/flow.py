@@ -14,9 +14,11 @@ from typing import Literal, NamedTuple, Protocol
 from beliefs.checks import Invalid, require
 from mechanisms.crowds.attributes import Attributes, Box
 from mechanisms.crowds.diversity import Rule
+from mechanisms.crowds.packed import pack, unpack
 from mechanisms.crowds.waiting import Arrival, Waiting
 
 EVENTS_MOST = 10_000
+STATE_VERSION = 1
 
 Reason = Literal["too_few", "not_diverse", "loss"]
 
@@ -141,30 +143,3 @@ class Grouper(ABC):
     @abstractmethod
     def _resume(self, numbers: Iterator[int]) -> None:
         """Reads them again; `held` is as it was."""
-
-
-STATE_VERSION = 1
-
-
-def pack(numbers: Iterable[int]) -> bytes:
-    """Seven bits a byte, lowest first, the eighth says that more follow; the sign is the lowest bit of all."""
-    found = bytearray()
-    for number in numbers:
-        left = 2 * number if number >= 0 else -2 * number - 1
-        while left >= 128:
-            found.append(left & 127 | 128)
-            left >>= 7
-        found.append(left)
-    return bytes(found)
-
-
-def unpack(data: bytes) -> Iterator[int]:
-    left = shift = 0
-    for byte in data:
-        left |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield -(left + 1 >> 1) if left & 1 else left >> 1
-            left = shift = 0
-    if shift:
-        raise Invalid("state", "ends within a number")

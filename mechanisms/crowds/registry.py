@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mechanisms.crowds.castle import Castle
 from mechanisms.crowds.flow import Flow, FlowForm
 
-REGISTRY: Mapping[str, Callable[[FlowForm], Flow]] = {}
+REGISTRY: Mapping[str, Callable[[FlowForm], Flow]] = {
+    "castle": Castle,
+}

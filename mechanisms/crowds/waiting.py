@@ -85,7 +85,7 @@ class Waiting:
         return (self.newest, self.now, self._events, self.count, *(int(count) for count in self.everybody))
 
     def resume(self, numbers: Iterator[int], waiting: Sequence[Arrival]) -> None:
-        newest, self.now, self._events, count = (next(numbers) for _ in range(4))
+        newest, self.now, self._events, count = [next(numbers) for _ in range(4)]
         if count != len(waiting):
             raise Invalid("state", f"was written while {count} events waited, not {len(waiting)}")
         self.everybody[:] = [next(numbers) for _ in range(self.everybody.size)]
