@@ -43,11 +43,11 @@ class Kept:
 
     def forget(self, before: int) -> None:
         """Drops those kept while the newest event was an older one than `before`."""
-        left = [place for place in range(self.count) if self.since[place] >= before]
-        if len(left) < self.count:
+        (left,) = np.nonzero(self.since[: self.count] >= before)
+        if left.size < self.count:
             for column in self._columns():
-                column[: len(left)] = column[left]
-            self.count = len(left)
+                column[: left.size] = column[left]
+            self.count = int(left.size)
 
     def find(self, slot: int, below: float = 2.0) -> int:
         """The place of the box with the least loss, of equals the newest, that an event may leave in; -1 for none.
