@@ -19,16 +19,17 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from beliefs.checks import Invalid, require
-from mechanisms.crowds.flow import Emitted
+from mechanisms.crowds.flow import Emitted, FlowForm
+from mechanisms.crowds.registry import REGISTRY
 from mechanisms.crowds.waiting import Arrival
 from stream import names
+from stream.crowds.boxes import attributes_of
 from stream.crowds.flow_release import FlowReleases
+from stream.crowds.flow_standing import NEVER, Marks, Standing, decode_waiting, encode_waiting
 from stream.crowds.promise import CrowdPromise
-from stream.crowds.standing import NEVER, Marks, Standing, decode_waiting, encode_waiting
 from stream.crowds.tuples import Event, Opener, readable_head
-from stream.errors import StateRefused
 from stream.gathering.first import changelog_of
-from stream.gathering.sealed import Unsealable, require_known_epoch
+from stream.gathering.sealed import Unsealable, held_refused, require_known_epoch
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.effects import Effects, only_offset
 from stream.protocol.inputs import VALUE, InputBlock
@@ -38,6 +39,14 @@ from stream.records.parse import WHOLE
 from stream.records.shapes import Rejected
 
 _UNREADABLE: Final = Rejected(names.PARTIAL_UNREADABLE, WHOLE)
+
+
+def form_of(promise: CrowdPromise) -> FlowForm:
+    """What the grouper of these crowds is made of."""
+    rule, delay = promise.release.rule, promise.flowing
+    if rule is None:
+        raise ValueError("only records are grouped")
+    return FlowForm(attributes_of(promise.release), rule, delay.events, delay.time)
 
 
 class Crowd(NamedTuple):
@@ -93,15 +102,16 @@ class FlowPipeline:
     def __init__(self, promise: CrowdPromise, topic_id: bytes, topic: str, partition: int, sources: range) -> None:
         self._promise, self._topic, self._partition, self._sources = promise, topic, partition, sources
         self._where = f"topic {topic}, partition {partition}"
-        self._form = promise.flow_form
-        self._opener = Opener(promise.ring, promise.pipeline, topic_id, sources, self._form)
+        self._form = form_of(promise)
+        sizes = [attribute.cells for attribute in self._form.attributes.each]
+        self._opener = Opener(promise.ring, promise.pipeline, topic_id, sources, sizes, self._form.rule.values)
         self._marks = Marks(promise.ring, promise.pipeline, topic_id, partition)
         self._releases = FlowReleases(promise, topic_id, partition)
         self.deadlines = Due()
         self._begin(Standing([NEVER] * len(sources)))
 
     def _begin(self, standing: Standing) -> None:
-        self._standing, self._flow = standing, self._promise.new_flow()
+        self._standing, self._flow = standing, REGISTRY[self._promise.release.grouper or ""](self._form)
         self._waiting: dict[int, Held] = {}
         self._here: set[tuple[bytes, int]] = set()
         self.deadlines.next = None
@@ -115,13 +125,7 @@ class FlowPipeline:
             else:
                 self._resume(mark, store.held())
         except (Unsealable, Invalid) as error:
-            raise StateRefused(
-                "Events that wait for their crowd cannot be opened.",
-                where=self._where,
-                why=str(error),
-                fix="put the key epochs back that the ring had, or restore the belief changelog from a copy; or give the "
-                "pipeline a new name, so that it starts anew",
-            ) from None
+            raise held_refused("What waits for its crowd", str(error), self._where) from None
         return len(self._waiting)
 
     def cut(self, store: UserStore, first: int) -> None:  # noqa: ARG002 - the shape that all share
@@ -156,8 +160,7 @@ class FlowPipeline:
             head, event = self._opener.open(value)
         except Unsealable:
             sealed = readable_head(value)
-            if sealed is not None:
-                require_known_epoch(self._promise.ring, sealed.epoch, "Events", self._where)
+            require_known_epoch(self._promise.ring, None if sealed is None else sealed.epoch, self._where)
             return names.DEAD_LETTERED
         standing, source = self._standing, self._sources.index(head.partition)
         if head.offset <= standing.seen[source]:

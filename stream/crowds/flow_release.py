@@ -1,7 +1,8 @@
 """The records of a flow: one for each crowd that goes out, in its box, and one for events that are withheld, and why.
 
 Nothing is known of what a flow tells about somebody's value: where and when an event comes out depends on it. So its
-guarantee is k alone, and it says so.
+guarantee is k alone, and it says so. Sensitive values are counted for a crowd that goes out together. An event that
+goes out alone, in the box of an earlier crowd, has no count: a count of one is a person's value.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import orjson
 from beliefs.checks import require
 from mechanisms.crowds.flow import Emitted
 from stream import names
-from stream.crowds.boxes import box_bytes_max, box_told, counts_bytes_max, counts_told
+from stream.crowds.boxes import Boxes
 from stream.crowds.promise import CrowdPromise
 from stream.crowds.tuples import Event
 from stream.gathering.numbers import rounded_up
@@ -30,7 +31,7 @@ class FlowReleases:
     """Writes the records of one flow; `partition` is where its tuples come."""
 
     def __init__(self, promise: CrowdPromise, topic_id: bytes, partition: int) -> None:
-        self._promise, self._release = promise, promise.release
+        self._promise, self._boxes = promise, Boxes(promise.release)
         self._topic_id, self._partition = topic_id, partition
         self._guarantee = {"epsilon": None, "delta": 1, "method": "none", "k": promise.k}
 
@@ -43,7 +44,9 @@ class FlowReleases:
             "partition": self._partition if promise.over == "partition" else None,
             "outcome": outcome,
             "reason": emitted.reason,
-            "grouper": self._release.grouper,
+            "grouper": promise.release.grouper,
+            "events": len(events),
+            "reused": emitted.reused,
             **self._told(emitted, events),
             "guarantee": self._guarantee,
         }
@@ -58,21 +61,15 @@ class FlowReleases:
         return Outgoing(b"%d-%d" % (self._partition, number), orjson.dumps(said), clock, headers)
 
     def _told(self, emitted: Emitted, events: Sequence[Event]) -> dict[str, Any]:
-        """Of events that are withheld only how many they are."""
+        """Of events that are withheld nothing but how many they are."""
         if emitted.box is None:
-            nothing = dict.fromkeys(("users", "box", "loss", "sensitive"))
-            return {"events": len(events), "reused": False, **nothing}
-        release = self._release
-        sensitive = None
-        if release.sensitive is not None:
-            sensitive = counts_told(release.sensitive, [event.sensitive for event in events])
+            return dict.fromkeys(("users", "box", "loss", "sensitive"))
+        counted = self._promise.release.sensitive is not None and not emitted.reused
         return {
-            "events": len(events),
-            "reused": emitted.reused,
             "users": emitted.users,
-            "box": box_told(release.forms, release.attributes, emitted.box),
+            "box": self._boxes.box(emitted.box),
             "loss": rounded_up(Fraction(emitted.loss)),
-            "sensitive": sensitive,
+            "sensitive": self._boxes.counts(event.sensitive for event in events) if counted else None,
         }
 
 
@@ -90,6 +87,4 @@ def require_crowd(emitted: Emitted, events: Sequence[Event], k: int) -> None:
 
 def record_bytes_max(promise: CrowdPromise) -> int:
     """The largest value of a released record."""
-    release = promise.release
-    counts = 0 if release.sensitive is None else counts_bytes_max(release.sensitive, promise.flow.events)
-    return _FRAME_BYTES + box_bytes_max(release.forms, release.attributes) + counts
+    return _FRAME_BYTES + Boxes(promise.release).bytes_max(promise.flowing.events)

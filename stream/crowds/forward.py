@@ -11,7 +11,7 @@ from collections import Counter
 import numpy as np
 
 from stream import names
-from stream.crowds.boxes import first_cell
+from stream.crowds.boxes import attributes_of
 from stream.crowds.promise import CrowdPromise
 from stream.crowds.tuples import Event, Sealer
 from stream.gathering.first import ONE_EVENT, letters_of
@@ -30,14 +30,12 @@ class ForwardPipeline:
     deadlines = None  # nothing waits here
 
     def __init__(self, promise: CrowdPromise, topic: str, topic_id: bytes, partition: int) -> None:
-        forms = promise.forms
-        self._topic, self._partition = topic, partition
-        self._reader = ColumnReader(promise.record, ONE_EVENT, forms)
+        release = promise.release
+        self._topic, self._partition, self._offsets = topic, partition, release.offsets
+        self._reader = ColumnReader(promise.record, ONE_EVENT, release.forms)
         self._pseudonym = Pseudonyms(promise.ring, promise.pipeline).of
-        attributes = len(promise.release.attributes)
-        self._sealer = Sealer(promise.ring, promise.pipeline, topic_id, partition, attributes)
-        self._first = tuple(first_cell(form) for form in forms)
-        self._attributes = attributes
+        self._attributes = len(attributes_of(release))
+        self._sealer = Sealer(promise.ring, promise.pipeline, topic_id, partition, self._attributes)
 
     def adopt(self, store: UserStore) -> int:  # noqa: ARG002 - the shape that all share
         return 0
@@ -63,9 +61,13 @@ class ForwardPipeline:
         return effects
 
     def _tuples(self, columns: Columns) -> list[bytes]:
-        cells = [(symbols - first).tolist() for symbols, first in zip(columns.fields, self._first, strict=True)]
-        numbers = zip(columns.offsets.tolist(), columns.users, columns.times.tolist(), zip(*cells, strict=True), strict=True)
+        places = [(symbols - offset).tolist() for symbols, offset in zip(columns.fields, self._offsets, strict=True)]
+        rows, named, seal = zip(*places, strict=True), self._attributes, self._sealer.seal
+        events = zip(columns.offsets.tolist(), columns.users, columns.times.tolist(), rows, strict=True)
         return [
-            self._sealer.seal(offset, Event(bytes.fromhex(self._pseudonym(user).decode()), time, row[: self._attributes], ...))
-            for offset, user, time, row in numbers
+            seal(offset, Event(self._tag(user), time, row[:named], row[named] if len(row) > named else 0))
+            for offset, user, time, row in events
         ]
+
+    def _tag(self, user: bytes) -> bytes:
+        return bytes.fromhex(self._pseudonym(user).decode())

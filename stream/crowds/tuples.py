@@ -90,21 +90,15 @@ class Sealer:
 
 
 class Opener:
-    """Reads the tuples of these partitions of the raw topic; `cells` are how many each attribute has."""
+    """Reads the tuples of these partitions of the raw topic; `sizes` are how many cells each attribute has."""
 
     def __init__(
-        self,
-        ring: KeyRing,
-        pipeline: str,
-        topic_id: bytes,
-        partitions: Iterable[int],
-        cells: Sequence[int],
-        values: int,
+        self, ring: KeyRing, pipeline: str, topic_id: bytes, sources: Iterable[int], sizes: Sequence[int], values: int
     ) -> None:
         self._ciphers: Mapping[int, Ciphers] = {
-            partition: _ciphers(ring, pipeline, topic_id, partition) for partition in partitions
+            source: _ciphers(ring, pipeline, topic_id, source) for source in sources
         }
-        self._cells, self._values, self._body = tuple(cells), values, _body(len(cells))
+        self._sizes, self._body = (*sizes, max(1, values)), _body(len(sizes))
 
     def open(self, value: bytes | None) -> Opened:
         """Unsealable where it is not a tuple of this pipeline."""
@@ -116,10 +110,10 @@ class Opener:
         plain = ciphers.decrypt(head.epoch, nonce, value[_HEAD.size :], value[: _HEAD.size])
         if len(plain) != self._body.size:
             raise Unsealable("it has another number of attributes than the settings")
-        user, time, *cells, sensitive = self._body.unpack(plain)
-        if any(cell >= size for cell, size in zip(cells, self._cells, strict=True)) or sensitive >= self._values:
+        user, time, *cells = self._body.unpack(plain)
+        if any(cell >= size for cell, size in zip(cells, self._sizes, strict=True)):
             raise Unsealable("its cells are not those of the settings")
-        return Opened(head, Event(user, time, tuple(cells), sensitive))
+        return Opened(head, Event(user, time, tuple(cells[:-1]), cells[-1]))
 
 
 def _body(attributes: int) -> struct.Struct:
