@@ -225,6 +225,22 @@ def holds(boxes: Integers, box: int, cells: Integers, one: int) -> bool:
     return True
 
 
+@part_of_caller
+def point(boxes: Integers, box: int, cells: Integers, one: int) -> None:
+    """Makes a box of one person."""
+    for attribute in range(cells.shape[1]):
+        boxes[box, 2 * attribute] = boxes[box, 2 * attribute + 1] = cells[one, attribute]
+
+
+@part_of_caller
+def widen(space: Space, boxes: Integers, box: int, cells: Integers, one: int) -> None:
+    """Makes a box the smallest around itself and one person more."""
+    for attribute in range(space.spans.size):
+        cell = cells[one, attribute]
+        low, high = min(boxes[box, 2 * attribute], cell), max(boxes[box, 2 * attribute + 1], cell)
+        boxes[box, 2 * attribute], boxes[box, 2 * attribute + 1] = covered(space, attribute, low, high)
+
+
 @kernel
 def around(space: Space, cells: Integers, some: Integers, count: int, boxes: Integers, box: int) -> float:
     """Writes the smallest box around the first `count` of some people and returns its loss."""

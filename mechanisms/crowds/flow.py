@@ -14,9 +14,11 @@ from typing import Literal, NamedTuple, Protocol
 from beliefs.checks import Invalid, require
 from mechanisms.crowds.attributes import Attributes, Box
 from mechanisms.crowds.diversity import Rule
+from mechanisms.crowds.packed import pack, unpack
 from mechanisms.crowds.waiting import Arrival, Waiting
 
 EVENTS_MOST = 10_000
+STATE_VERSION = 1
 
 Reason = Literal["too_few", "not_diverse", "loss"]
 
@@ -112,9 +114,9 @@ class Grouper(ABC):
         require(self.held.newest < 0, "only a new flow takes up a state")
         numbers = unpack(state)
         try:
-            written = (STATE_VERSION, *self.NAME.encode(), 0)
-            if any(next(numbers) != each for each in written):
-                raise Invalid("state", f"is not one of {self.NAME}, version {STATE_VERSION}")
+            for written in (STATE_VERSION, *self.NAME.encode(), 0):
+                if next(numbers) != written:
+                    raise Invalid("state", f"is not one of {self.NAME}, version {STATE_VERSION}")
             self.held.resume(numbers, waiting)
             self._resume(numbers)
         except StopIteration:
@@ -141,30 +143,3 @@ class Grouper(ABC):
     @abstractmethod
     def _resume(self, numbers: Iterator[int]) -> None:
         """Reads them again; `held` is as it was."""
-
-
-STATE_VERSION = 1
-
-
-def pack(numbers: Iterable[int]) -> bytes:
-    """Seven bits a byte, lowest first, the eighth says that more follow; the sign is the lowest bit of all."""
-    found = bytearray()
-    for number in numbers:
-        left = 2 * number if number >= 0 else -2 * number - 1
-        while left >= 128:
-            found.append(left & 127 | 128)
-            left >>= 7
-        found.append(left)
-    return bytes(found)
-
-
-def unpack(data: bytes) -> Iterator[int]:
-    left = shift = 0
-    for byte in data:
-        left |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield -(left + 1 >> 1) if left & 1 else left >> 1
-            left = shift = 0
-    if shift:
-        raise Invalid("state", "ends within a number")

@@ -8,16 +8,14 @@ harder is assumed: one more person has the value, and nobody more is there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from struct import pack as bytes_of
-from struct import unpack as read_bytes
 
 import numpy as np
 
-from beliefs.checks import Invalid
 from beliefs.native import kernel
 from mechanisms.contract import Floats, Integers
 from mechanisms.crowds.attributes import Box, box_of, holds
 from mechanisms.crowds.diversity import EVENTS_MOST, mixed
+from mechanisms.crowds.packed import float_bits, float_of, numbered
 from mechanisms.crowds.waiting import Tally, Waiting
 
 
@@ -45,11 +43,11 @@ class Kept:
 
     def forget(self, before: int) -> None:
         """Drops those kept while the newest event was an older one than `before`."""
-        left = [place for place in range(self.count) if self.since[place] >= before]
-        if len(left) < self.count:
+        (left,) = np.nonzero(self.since[: self.count] >= before)
+        if left.size < self.count:
             for column in self._columns():
-                column[: len(left)] = column[left]
-            self.count = len(left)
+                column[: left.size] = column[left]
+            self.count = int(left.size)
 
     def find(self, slot: int, below: float = 2.0) -> int:
         """The place of the box with the least loss, of equals the newest, that an event may leave in; -1 for none.
@@ -84,15 +82,13 @@ class Kept:
                 yield from (int(value), int(self.people[place, value]), int(self.events[place, value]))
 
     def resume(self, numbers: Iterator[int]) -> None:
-        self.count = self._kept = next(numbers)
-        if not 0 <= self.count <= self.most:
-            raise Invalid("state", "keeps more boxes than there is room for")
+        self.count = self._kept = numbered(numbers, self.most + 1)
         for place in range(self.count):
             self.boxes[place] = [next(numbers) for _ in range(self.boxes.shape[1])]
             self.losses[place], self.users[place] = float_of(next(numbers)), next(numbers)
             self.since[place], self.order[place] = self.held.newest - next(numbers), place
             for _ in range(next(numbers)):
-                value = next(numbers)
+                value = numbered(numbers, self.held.rule.values)
                 self.people[place, value], self.events[place, value] = next(numbers), next(numbers)
 
     def _place_for(self, box: Integers) -> int:
@@ -106,17 +102,6 @@ class Kept:
 
     def _columns(self) -> tuple[Integers | Floats, ...]:
         return self.boxes, self.losses, self.users, self.since, self.order, self.people, self.events
-
-
-def float_bits(number: float) -> int:
-    """A double as a whole number, bit for bit, for a state."""
-    return int.from_bytes(bytes_of(">d", number), "big")
-
-
-def float_of(bits: int) -> float:
-    if not 0 <= bits < 1 << 64:
-        raise Invalid("state", "holds no double where one stands")
-    return float(read_bytes(">d", bits.to_bytes(8, "big"))[0])
 
 
 @kernel

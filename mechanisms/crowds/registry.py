@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mechanisms.crowds.castle import Castle
+from mechanisms.crowds.fads import Fads
 from mechanisms.crowds.flow import Flow, FlowForm
+from mechanisms.crowds.sky import Sky
 
-REGISTRY: Mapping[str, Callable[[FlowForm], Flow]] = {}
+REGISTRY: Mapping[str, Callable[[FlowForm], Flow]] = {
+    "castle": Castle,
+    "fads": Fads,
+    "sky": Sky,
+}
