@@ -273,5 +273,5 @@ def _not_promised(facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["window"] is None:
         yield "that an event counts which holds what is no value: it is a dead letter"
     else:
-        yield "that an event counts which comes late, lies too far ahead, or holds what is no value: it is a dead letter"
+        yield "that an event counts which is late, lies too far ahead, or holds what is no value: it is a dead letter"
         yield HURRIED
