@@ -1,7 +1,7 @@
 """What counts of values tell about one of the people: of two values, how many others have either.
 
-With J others who have one of the two, x of them the first, he who has the first makes x + 1 of J + 1, and he who has the
-second x. Those who have neither say nothing, where all have one law; so delta is the mean over J of
+With J others who have one of the two, x of them the first, he who has the first makes x + 1 of J + 1, and he who has
+the second x. Those who have neither say nothing, where all have one law; so delta is the mean over J of
 
     sum over x of max(0, B(x - 1; J) - e^epsilon B(x; J))          B binomial with p1 / (p1 + p2),
 
@@ -34,7 +34,7 @@ _OFF: Final = 1e-9
 def least_of_histogram(
     mine: Floats, laws: Sequence[Floats], rest: Sequence[int], epsilon: float, scale: Fraction | None
 ) -> float:
-    values = np.flatnonzero(mine)
+    values = [int(value) for value in np.flatnonzero(mine)]
     pairs = _rarest(mine, values)
     if scale is None and sum(1 for count in rest if count) <= 1:
         # Only himself, or others of one law.
@@ -52,7 +52,7 @@ def least_of_histogram(
 
 def _rarest(mine: Floats, values: Sequence[int]) -> list[tuple[int, int]]:
     few = sorted(values, key=lambda value: mine[value])[: max(2, math.isqrt(PAIRS) + 2)]
-    found = [(int(one), int(two)) for one in few for two in few if one != two]
+    found = [(one, two) for one in few for two in few if one != two]
     return sorted(found, key=lambda pair: float(mine[pair[0]] + mine[pair[1]]))[:PAIRS]
 
 

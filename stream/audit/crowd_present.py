@@ -1,5 +1,5 @@
-"""Who was there, from the raw topic: every record that the pipeline has carried out and did not refuse is in its window,
-once a user.
+"""Who was there, from the raw topic: every record that the pipeline has carried out and did not refuse is in its
+window, once a user.
 
 What was refused has a dead letter. The order of the records decides which of them are too late, but for what the clock
 closes where no event comes; when that was no raw record says. So a letter that says `late` is believed where its window
@@ -86,13 +86,14 @@ class Partition:
         where: str,
         partition: int,
         take: Callable[[int, Event], None],
+        told: Told,
         closed_to: int | None = None,
     ) -> None:
         self._reader, self._letters, self._findings = reader, letters, findings
         self._where, self._partition, self._take = where, partition, take
         self._timing, self._closed_to = crowds.timing, closed_to
         self._closed = 0 if crowds.timing is None else crowds.timing.start
-        self.told = Told()
+        self.told = told
 
     def read(self, records: Iterable[Record]) -> None:
         for record in records:
@@ -157,14 +158,19 @@ class Windows:
 
         return put
 
-    def people(self, group: int, number: int) -> People:
-        """Those of a window, which is asked for once."""
-        parts = self._found.pop((group, number), {})
-        if len(parts) == 1:
-            return next(iter(parts.values()))
-        everybody: People = {}
-        for partition in sorted(parts):
-            for user, present in parts[partition].items():
-                before = everybody.get(user)
-                everybody[user] = present if before is None else together(self._crowds.asked.take, before, present)
-        return everybody
+    def parts(self, group: int, number: int) -> dict[int, People]:
+        """Those of a window by partition, which are asked for once."""
+        return self._found.pop((group, number), {})
+
+
+def everybody(take: str, parts: Mapping[int, People]) -> People:
+    """Of all partitions, each user once."""
+    found: People = {}
+    for partition in sorted(parts):
+        if not found:
+            found = dict(parts[partition])
+            continue
+        for user, present in parts[partition].items():
+            before = found.get(user)
+            found[user] = present if before is None else together(take, before, present)
+    return found

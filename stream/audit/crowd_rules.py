@@ -151,9 +151,7 @@ def crowds_of(settings: Settings, law: Any, fingerprint: bytes) -> Crowds:
         delay=None if crowd.delay is None else (crowd.delay.events, crowd.delay.time),
         asked=_asked(crowd.release),
         believed=_believed(crowd, law),
-        goal=None
-        if target is None
-        else Goal(target.epsilon, target.delta, target.windows, target.beyond == "top_up"),
+        goal=None if target is None else Goal(target.epsilon, target.delta, target.windows, target.beyond == "top_up"),
     )
 
 

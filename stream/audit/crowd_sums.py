@@ -103,31 +103,56 @@ def least_apart(one: Places, two: Places, others: Others, epsilon: float, scale:
     return max(_apart(one, two, others, epsilon, tilt, scale) for tilt in tilts)
 
 
+def both(one: Places, two: Places, others: Others, scale: Fraction | None = None) -> tuple[Floats, Floats]:
+    """P and Q place by place, each off by no more than a double's roundings; where they are too wide, nothing."""
+    shown = _shown(one, two, others, 0.0, scale)
+    return (np.zeros(0), np.zeros(0)) if shown is None else (shown.one - shown.off, shown.two + shown.off)
+
+
+class _Shown(NamedTuple):
+    """P and Q, tilted, at the places; each `off` by so much at most, and over their means, whose logarithms follow."""
+
+    one: Floats
+    two: Floats
+    places: NDArray[np.int64]
+    off: float
+    log_one: float
+    log_two: float
+
+
 def _apart(one: Places, two: Places, others: Others, epsilon: float, tilt: float, scale: Fraction | None) -> float:
+    shown = _shown(one, two, others, tilt, scale)
+    if shown is None:
+        return 0.0
+    logs = shown.log_one, shown.log_two + epsilon
+    high = max(logs)
+    its = (np.maximum(shown.two, 0.0) + shown.off) * math.exp(logs[1] - high)
+    above = (shown.one - shown.off) * math.exp(logs[0] - high) - its
+    stands = above > 0.0
+    chances = np.exp(np.minimum(np.log(above[stands]) + (high - tilt * shown.places[stands]), 0.0))
+    return min(1.0, float(chances.sum()))
+
+
+def _shown(one: Places, two: Places, others: Others, tilt: float, scale: Fraction | None) -> _Shown | None:
     noise = _noise(scale, tilt)
     if noise is None:
-        return 0.0
+        return None
     sides = tilted(one, tilt), tilted(two, tilt)
     rest = [(tilted(law, tilt), count) for law, count in others if count]
     low = min(side.law.low for side in sides)
     span = max(side.law.low + side.law.size for side in sides) - low
     width = _width(rest, span, noise)
     if width > WIDEST:
-        return 0.0
+        return None
     spread: Waves = np.ones(width // 2 + 1, dtype=np.complex128) * noise.waves(width)
     for each, count in rest:
         spread *= _power(np.fft.rfft(_folded(each.law, width)), count)
     first = low + round(math.fsum(count * each.law.mean for each, count in rest)) - (width - span) // 2
     places = first + np.arange(width)
     off = (64 + sum(count for _, count in rest)) * _OFF * float(np.abs(spread).sum()) / (width // 2)
-    shown = [np.fft.irfft(np.fft.rfft(_folded(side.law, width)) * spread, width)[places % width] for side in sides]
-    logs = sides[0].log, sides[1].log + epsilon
-    high = max(logs)
-    above = (shown[0] - off) * math.exp(logs[0] - high) - (np.maximum(shown[1], 0.0) + off) * math.exp(logs[1] - high)
-    stands = above > 0.0
-    log = high + noise.log + math.fsum(count * each.log for each, count in rest)
-    chances = np.exp(np.minimum(np.log(above[stands]) + (log - tilt * places[stands]), 0.0))
-    return min(1.0, float(chances.sum()))
+    found = [np.fft.irfft(np.fft.rfft(_folded(side.law, width)) * spread, width)[places % width] for side in sides]
+    log = noise.log + math.fsum(count * each.log for each, count in rest)
+    return _Shown(found[0], found[1], places, off, log + sides[0].log, log + sides[1].log)
 
 
 def tilted(law: Places, tilt: float) -> Tilted:
@@ -141,7 +166,8 @@ def tilted(law: Places, tilt: float) -> Tilted:
 
 def _folded(law: Places, width: int) -> Floats:
     at = (law.low + np.arange(law.size)) % width
-    found: Floats = np.bincount(at, weights=law.chances, minlength=width)
+    found = np.zeros(width)
+    np.add.at(found, at, law.chances)
     return found
 
 

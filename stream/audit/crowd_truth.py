@@ -31,7 +31,7 @@ from stream.audit.crowd_sums import Others, Places, least_apart
 
 SUMS: Final = ("count", "sum", "mean")
 _DIFFERENCES: Final = 64
-"""Of two values; with more only the smallest and the largest are looked at."""
+"""So many values have all their differences looked at; of more only the smallest and the largest."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Truth:
         self._asked, self._believed = asked, believed
         self._laws = [Places.of(law / law.sum()) for law in believed.types.values()]
         self._homes = [] if believed.household is None else list(_homes(believed.household))
+        self._peaked = all(_one_peak(law) for law in self._laws)
         self.delta = lru_cache(maxsize=1 << 16)(self._delta)
 
     def known(self, there: There, *, informed: bool) -> int:
@@ -63,15 +64,16 @@ class Truth:
         one = sum(1 for count in there.kinds if count) == 1 and not there.homes
         if self._asked.kind in SUMS:
             few = max((law.size for law in self._laws), default=0) <= _DIFFERENCES
-            return few and (one or (not there.homes and not self.known(there, informed=informed)))
+            return (few or self._peaked) and (one or (not there.homes and not self.known(there, informed=informed)))
         return one and not noisy and self._asked.kind in ("histogram", "range")
 
     def _delta(self, there: There, epsilon: float, informed: bool, scale: Fraction | None = None) -> float:
         if there.users == 0:
             return 0.0
         known = self.known(there, informed=informed)
-        if there.homes:
-            return max((self._of_home(size, rest, epsilon, scale) for size, rest in self._beside_home(there, known)), default=0.0)
+        if self._homes:
+            beside = self._beside_home(there, known)
+            return max((self._of_home(size, rest, epsilon, scale) for size, rest in beside), default=0.0)
         return max(self._of_kind(kind, rest, epsilon, scale) for kind, rest in self._beside(there.kinds, known))
 
     def _beside(self, kinds: Sequence[int], known: int) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -90,12 +92,34 @@ class Truth:
         if kinds in SUMS:
             others = [(law, count) for law, count in zip(self._laws, rest, strict=True) if count]
             return max(
-                (least_apart(Places.certain(by), Places.certain(0), others, epsilon, scale) for by in _moves(mine)),
+                (least_apart(Places.certain(by), Places.certain(0), others, epsilon, scale) for by in self.moves(kind)),
                 default=0.0,
             )
         if kinds == "range":
             return least_of_range(mine.chances, [law.chances for law in self._laws], rest, epsilon)
         return least_of_histogram(mine.chances, [law.chances for law in self._laws], rest, epsilon, scale)
+
+    def pair(self, there: There) -> tuple[Places, Places, Others] | None:
+        """Two values of somebody who is there, and the others, for whoever looks at several windows; of sums alone."""
+        if self._asked.kind not in SUMS or self._homes or not there.users:
+            return None
+        kind, rest = next(self._beside(there.kinds, 0))
+        others = [(law, count) for law, count in zip(self._laws, rest, strict=True) if count]
+        return Places.certain(max(self.moves(kind), default=0)), Places.certain(0), others
+
+    def moves(self, kind: int) -> list[int]:
+        """By how much one person of this type can move a sum, both ways. Where all laws have one peak and no gap, the
+        others' sum has, too, and the farthest two values are told apart best.
+        """
+        (values,) = np.nonzero(self._laws[kind].chances)
+        far, near = int(values[-1] - values[0]), int(np.diff(values).min(initial=values[-1]))
+        if self._peaked:
+            apart = {far}
+        elif values.size > _DIFFERENCES:
+            apart = {far, near}
+        else:
+            apart = {int(two - one) for one in values for two in values}
+        return [sign * by for by in sorted(apart) for sign in (1, -1) if by]
 
     def _beside_home(self, there: There, known: int) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Each size of a household that is there, with the other households of each size of whom nobody is known."""
@@ -139,14 +163,11 @@ def _added(chances: Floats, sums: Floats) -> Places:
     return Places(0, found / found.sum())
 
 
-def _moves(law: Places) -> list[int]:
-    """By how much one person can move a sum, both ways."""
+def _one_peak(law: Places) -> bool:
+    """Whether p(k)^2 is never below p(k - 1) p(k + 1), and nothing between is 0; clearly so, as doubles are rounded."""
     (values,) = np.nonzero(law.chances)
-    if law.size <= _DIFFERENCES:
-        apart = {int(two - one) for one in values for two in values if two > one}
-    else:
-        apart = {int(values[-1] - values[0]), int(np.diff(values).min())} if values.size > 1 else set()
-    return [sign * by for by in sorted(apart) for sign in (1, -1)]
+    chances = law.chances[values[0] : values[-1] + 1]
+    return bool((chances > 0.0).all() and (chances[1:-1] ** 2 * (1.0 + 1e-12) >= chances[:-2] * chances[2:]).all())
 
 
 def _without(others: Sequence[int], known: int, order: Sequence[int]) -> tuple[int, ...]:
