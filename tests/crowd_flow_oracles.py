@@ -98,9 +98,7 @@ class PlainNearest:
         whole = Counter(each.sensitive for each in self.law.taken)
         if self.form.rule.diverse > 1 and inside[value] == max(inside.values()):
             return True
-        return self.form.rule.close >= 0 and Fraction(inside[value], len(crowd)) > Fraction(
-            whole[value], whole.total()
-        )
+        return self.form.rule.close >= 0 and Fraction(inside[value], len(crowd)) > Fraction(whole[value], whole.total())
 
     def covering(self, one: Arrival, below: float) -> Before | None:
         fitting = [
@@ -173,9 +171,7 @@ class PlainSky(PlainNearest):
         return [
             box
             for box in self.boxes(crowd[0])
-            if all(
-                low <= cell <= high for one in crowd for cell, (low, high) in zip(one.cells, box, strict=True)
-            )
+            if all(low <= cell <= high for one in crowd for cell, (low, high) in zip(one.cells, box, strict=True))
         ][-1]
 
     def arrived(self, one: Arrival) -> list[Emitted]:

@@ -17,6 +17,7 @@ from typing import Final
 from beliefs.checks import Invalid
 from beliefs.crowd.informed import Others, worst_known
 from beliefs.crowd.noise import LADDER
+from beliefs.crowd.ranges import Ranged
 from beliefs.crowd.seen import EXACT, METHODS, SOUND, Nothing, Seen, Target
 from beliefs.crowd.summed import Summed
 from beliefs.simplex import Vector
@@ -130,7 +131,7 @@ class CrowdAccount:
             worst, exact = worst_known(others, known, told, above=found)
             found = max(found, worst)
             method = max(method, self._seen.method(others), EXACT if exact else SOUND, key=METHODS.index)
-        if informed and method == EXACT and (self._seen.blurs_known or sum(present.households[1:])):
+        if informed and method == EXACT and (self._seen.blurs_known or any(present.households[1:])):
             method = SOUND
         self._found[key] = found, method
         if len(self._found) > KEPT:
@@ -174,4 +175,6 @@ def _seen(release: str, laws: Sequence[Vector], household: Vector | None) -> See
         raise Invalid("release", f"is not known; there are {', '.join(RELEASES)}")
     if release in SUMS:
         return Summed(laws, household)
+    if release == "range":
+        return Ranged(laws, household)
     return Nothing()

@@ -32,7 +32,8 @@ class Castle(Grouper):
 
     def __init__(self, form: FlowForm, clusters: int = CLUSTERS, recent: int = RECENT, kept: int = KEPT) -> None:
         super().__init__(form)
-        self._clusters, self._kept, self._tally = Clusters(self.held, clusters), Kept(self.held, kept), Tally(self.held)
+        self._tally = Tally(self.held)
+        self._clusters, self._kept = Clusters(self.held, self._tally, clusters), Kept(self.held, kept)
         self._division = Division(self.held, self._tally)
         self._recent: deque[float] = deque(maxlen=recent)
         self._tau = 0.0
@@ -43,22 +44,18 @@ class Castle(Grouper):
         return []
 
     def _leave(self, slot: int) -> list[Emitted]:
-        clusters, k = self._clusters, self.form.rule.k
-        listed = clusters.listed
-        count = clusters.start(slot)
-        if not self._tally.allowed(listed, count):
+        crowd = self._clusters.crowd_around(slot, 0)
+        if crowd is None:
             place = self._kept.find(slot)
             if place >= 0:
                 box, loss, users = self._kept.reuse(place, slot)
                 return [Emitted(self._take_out(np.array([slot])), users, box, loss, True, None)]
-            while not self._tally.allowed(listed, count):
-                more = clusters.widen()
-                if not more:
-                    users = self._tally.of(listed, count)
-                    return [self._keep_back(slot, "too_few" if users < k else "not_diverse")]
-                count = more
-        crowd = listed[:count].copy()
-        return self._let_out(slot, self._division.of(crowd, self._tally.of(crowd, count)))
+            if self.held.distinct < self.form.rule.k:
+                return [self._keep_back(slot, "too_few")]
+            crowd = self._clusters.crowd_around(slot, self._clusters.most)
+            if crowd is None:
+                return [self._keep_back(slot, "not_diverse")]
+        return self._let_out(slot, self._division.of(crowd, self._tally.of(crowd, crowd.size)))
 
     def _let_out(self, slot: int, groups: list[Integers]) -> list[Emitted]:
         """What would lose too much stays where it is, but for the event that has to leave."""

@@ -12,7 +12,8 @@ import numpy as np
 from beliefs.native import kernel, part_of_caller
 from mechanisms.contract import Floats, Integers
 from mechanisms.crowds.attributes import Space, covered, loss_joined, loss_with, point, widen
-from mechanisms.crowds.waiting import Waiting
+from mechanisms.crowds.diversity import mixed
+from mechanisms.crowds.waiting import Tally, Waiting, counted, forgotten
 
 
 class Open(NamedTuple):
@@ -27,8 +28,8 @@ class Open(NamedTuple):
 
 
 class Clusters:
-    def __init__(self, held: Waiting, most: int) -> None:
-        self.held, self.most = held, most
+    def __init__(self, held: Waiting, tally: Tally, most: int) -> None:
+        self.held, self.most, self._tally = held, most, tally
         self.rows = Open(
             np.zeros((most + 1, 2 * len(held.attributes)), dtype=np.int64),
             np.zeros(most),
@@ -37,7 +38,7 @@ class Clusters:
             np.zeros((most, held.slots), dtype=np.int64),
             np.zeros(held.slots, dtype=np.int64),
         )
-        self.listed = np.zeros(held.slots, dtype=np.int64)
+        self._listed = np.zeros(held.slots, dtype=np.int64)
         self._chosen = np.zeros(most, dtype=np.int64)
 
     def join(self, slot: int, tau: float) -> None:
@@ -49,19 +50,19 @@ class Clusters:
         self.rows.order[cluster] = cluster
         self.rows.order[-1] = max(self.rows.order[-1], cluster + 1)
 
-    def start(self, slot: int) -> int:
-        """Begins a crowd with the event's cluster; returns how many events are `listed`, oldest first."""
-        home = self.rows.home[slot]
-        self._chosen[:] = 0
-        self._chosen[home] = 1
-        self.rows.boxes[self.most] = self.rows.boxes[home]
-        return self._list()
-
-    def widen(self) -> int:
-        """Adds the cluster to the crowd that enlarges it least; 0 if there is none left."""
-        if not add_nearest(self.held.space, self.rows, self._chosen):
-            return 0
-        return self._list()
+    def crowd_around(self, slot: int, merges: int) -> Integers | None:
+        """The event's cluster, merged as often as it takes with the one that enlarges it least: all of them, oldest
+        first, as soon as the rule allows them. None if it does not after so many."""
+        held, rule, tally = self.held, self.held.rule, self._tally
+        found = gather(
+            held.space, self.rows, held.seqs, held.users, held.sensitive, slot, merges,
+            rule.k, rule.diverse, rule.close, held.everybody,
+            tally.last, tally.before, tally.people, tally.events, self._chosen, self._listed,
+        )  # fmt: skip
+        if not found:
+            return None
+        count = list_slots(held.seqs, (held.newest + 1) % held.slots, self.rows.home, self._chosen, self._listed)
+        return self._listed[:count].copy()
 
     def take_out(self, slots: Integers) -> None:
         """They are in `held` still."""
@@ -74,10 +75,6 @@ class Clusters:
         rank = np.zeros(self.most, dtype=np.int64)
         rank[there[np.argsort(self.rows.order[there])]] = np.arange(there.size)
         return [int(rank[self.rows.home[slot]]) for slot in self.held.in_order()]
-
-    def _list(self) -> int:
-        held = self.held
-        return list_slots(held.seqs, (held.newest + 1) % held.slots, self.rows.home, self._chosen, self.listed)
 
 
 @kernel
@@ -132,8 +129,55 @@ def _place(space: Space, rows: Open, cells: Integers, slot: int, cluster: int, f
 
 
 @kernel
-def add_nearest(space: Space, rows: Open, chosen: Integers) -> bool:
-    """Of several clusters that enlarge the tried box equally the oldest."""
+def gather(
+    space: Space,
+    rows: Open,
+    seqs: Integers,
+    users: Integers,
+    sensitive: Integers,
+    slot: int,
+    merges: int,
+    k: int,
+    diverse: int,
+    close: int,
+    everybody: Integers,
+    last: Integers,
+    before: Integers,
+    people: Integers,
+    events: Integers,
+    chosen: Integers,
+    listed: Integers,
+) -> bool:
+    """Whether the rule allows the chosen clusters, after at most so many merges."""
+    trial, cluster = rows.sizes.size, rows.home[slot]
+    for end in range(rows.boxes.shape[1]):
+        rows.boxes[trial, end] = rows.boxes[cluster, end]
+    chosen[:] = 0
+    people[:] = 0
+    events[:] = 0
+    count = distinct = 0
+    allowed = False
+    while cluster >= 0 and not allowed:
+        chosen[cluster] = 1
+        for each in range(seqs.size):
+            if seqs[each] >= 0 and rows.home[each] == cluster:
+                listed[count] = each
+                count += 1
+                distinct += counted(each, users, sensitive, last, before, people, events)
+        allowed = distinct >= k
+        if diverse > 1 or close >= 0:
+            allowed = allowed and mixed(diverse, close, people, distinct, events, everybody)
+        cluster = -1
+        if not allowed and merges > 0:
+            merges -= 1
+            cluster = _add_nearest(space, rows, chosen)
+    forgotten(listed, count, users, last)
+    return allowed
+
+
+@part_of_caller
+def _add_nearest(space: Space, rows: Open, chosen: Integers) -> int:
+    """Widens the tried box by the cluster that enlarges it least, of several the oldest; -1 if there is none."""
     trial = rows.sizes.size
     best = -1
     least = 2.0
@@ -144,14 +188,13 @@ def add_nearest(space: Space, rows: Open, chosen: Integers) -> bool:
         if loss < least or (loss == least and rows.order[cluster] < rows.order[best]):
             best, least = cluster, loss
     if best < 0:
-        return False
-    chosen[best] = 1
+        return -1
     for attribute in range(space.spans.size):
         low = min(rows.boxes[trial, 2 * attribute], rows.boxes[best, 2 * attribute])
         high = max(rows.boxes[trial, 2 * attribute + 1], rows.boxes[best, 2 * attribute + 1])
         low, high = covered(space, attribute, low, high)
         rows.boxes[trial, 2 * attribute], rows.boxes[trial, 2 * attribute + 1] = low, high
-    return True
+    return best
 
 
 @kernel

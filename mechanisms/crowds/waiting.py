@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beliefs.checks import Invalid, require
-from beliefs.native import kernel
+from beliefs.native import kernel, part_of_caller
 from mechanisms.contract import Integers
 from mechanisms.crowds.attributes import Attributes
 from mechanisms.crowds.diversity import EVENTS_MOST, Rule, no_counts
@@ -76,6 +76,11 @@ class Waiting:
         self._oldest = at
         return at % self.slots
 
+    @property
+    def distinct(self) -> int:
+        """The users who wait."""
+        return len(self._number)
+
     def in_order(self) -> list[int]:
         """The slots of all that wait, oldest first."""
         slots = np.flatnonzero(self.seqs >= 0)
@@ -124,18 +129,18 @@ class Waiting:
 
 
 class Tally:
-    """Counts the users of a crowd and, where a rule asks, who of them has which sensitive value. Scratch is its own."""
+    """Counts the users of a crowd and, where there are sensitive values, who of them has which."""
 
     def __init__(self, held: Waiting) -> None:
         self.held = held
         self.people, self.events = no_counts(held.rule), no_counts(held.rule)
-        self._last = np.full(held.slots, -1, dtype=np.int64)
-        self._before = np.zeros(held.slots, dtype=np.int64)
+        self.last = np.full(held.slots, -1, dtype=np.int64)
+        self.before = np.zeros(held.slots, dtype=np.int64)
 
     def of(self, crowd: Integers, count: int) -> int:
         """The distinct users of the first `count` slots; `people` and `events` are about them."""
         held = self.held
-        return tally(crowd, count, held.users, held.sensitive, self._last, self._before, self.people, self.events)
+        return tally(crowd, count, held.users, held.sensitive, self.last, self.before, self.people, self.events)
 
     def allowed(self, crowd: Integers, count: int) -> bool:
         return self.held.rule.allows(self.people, self.of(crowd, count), self.events, self.held.everybody)
@@ -157,20 +162,38 @@ def tally(
     events[:] = 0
     distinct = 0
     for place in range(count):
-        slot = crowd[place]
-        user, value = users[slot], sensitive[slot]
-        other = last[user]
-        if other < 0:
-            distinct += 1
-        if people.size == 0:
-            last[user] = slot
-            continue
-        events[value] += 1
-        while other >= 0 and sensitive[other] != value:
-            other = before[other]
-        if other < 0:
-            people[value] += 1
-            before[slot], last[user] = last[user], slot
+        distinct += counted(crowd[place], users, sensitive, last, before, people, events)
+    forgotten(crowd, count, users, last)
+    return distinct
+
+
+@part_of_caller
+def counted(
+    slot: int,
+    users: Integers,
+    sensitive: Integers,
+    last: Integers,
+    before: Integers,
+    people: Integers,
+    events: Integers,
+) -> int:
+    """Counts one event more; 1 if its user is new."""
+    user, value = users[slot], sensitive[slot]
+    newest = last[user]
+    if people.size == 0:
+        last[user] = slot
+        return int(newest < 0)
+    events[value] += 1
+    other = newest
+    while other >= 0 and sensitive[other] != value:
+        other = before[other]
+    if other < 0:
+        people[value] += 1
+        before[slot], last[user] = newest, slot
+    return int(newest < 0)
+
+
+@part_of_caller
+def forgotten(crowd: Integers, count: int, users: Integers, last: Integers) -> None:
     for place in range(count):
         last[users[crowd[place]]] = -1
-    return distinct

@@ -18,6 +18,7 @@ from stream.crowds.promise import CrowdPromise, FlowTiming, Release, Target, Tim
 from stream.errors import ConfigurationRefused, Problem
 from stream.house import Found, keys_of, many_empty, problem_in, read_file, seen_by_others
 from stream.keys import KeyRing
+from stream.names import UNKNOWN_TYPE
 from stream.records.fields import FieldForm
 from stream.settings.crowd import CrowdSettings
 from stream.settings.load import crowd_fingerprint, load_settings
@@ -87,7 +88,7 @@ def compile_crowds(
         flow=None if declared.delay is None else FlowTiming(declared.delay.events, declared.delay.time),
         release=release,
         types=types,
-        type_form=None if by is None else FieldForm("type", by, Categories(types)),
+        type_form=None if by is None else FieldForm("type", by, Categories(types), unfit=UNKNOWN_TYPE),
         household_path=believes.household,
         household_most=None if law is None or law.household is None else law.members,
         known=share_known(declared),
