@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -88,7 +88,14 @@ class Broker:
         data: Path | None = None,
         heap: str = "512m",
         settings: Mapping[str, str] | None = None,
+        listeners: Mapping[str, int] | None = None,
+        users: Sequence[str] = (),
+        java: Sequence[str] = (),
     ) -> None:
+        """`listeners` are further ones and their ports, which the settings must describe; `users` have their passwords
+        kept by the broker, each as kafka-storage's --add-scram takes it; `java` are options of its virtual machine.
+        """
+        self._listeners, self._users, self._options = dict(listeners or {}), tuple(users), tuple(java)
         self._chosen_port = port
         self._owns_folder = data is None
         self._folder = Path(tempfile.mkdtemp(prefix="sottovoce-kafka-")) if data is None else data.resolve()
@@ -168,12 +175,19 @@ class Broker:
     ) -> None:
         self.close()
 
+    def tool(self, main: str, *arguments: str) -> list[str]:
+        """The command that runs one of Kafka's own tools, from the broker's jars."""
+        command = self._java(main, *arguments, heap="128m")
+        return [command[0], "-XX:TieredStopAtLevel=1", "-Xshare:auto", *command[1:]]
+
     def _write_settings(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        serving = [f"PLAINTEXT://127.0.0.1:{self.port}"]
+        serving += [f"{name}://localhost:{port}" for name, port in self._listeners.items()]
         mine = {
             "controller.quorum.voters": f"1@127.0.0.1:{self._controller_port}",
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{self._controller_port}",
-            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "listeners": ",".join([*serving, f"CONTROLLER://127.0.0.1:{self._controller_port}"]),
+            "advertised.listeners": ",".join(serving),
             "log.dirs": str(self._folder / "logs"),
         }
         lines = [f"{name}={value}" for name, value in {**SETTINGS, **mine, **self._settings}.items()]
@@ -185,6 +199,7 @@ class Broker:
             f"-Xmx{heap}",
             f"-Xms{heap}",
             "-XX:+UseG1GC",
+            *self._options,
             "-Djava.awt.headless=true",
             f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
             *("-cp", f"{self._jars}/*"),
@@ -194,9 +209,10 @@ class Broker:
 
     def _format(self) -> None:
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "_")
-        arguments = ("format", "--cluster-id", cluster, "--config", str(self._folder / "server.properties"))
-        quick = self._java("kafka.tools.StorageTool", *arguments, heap="128m")
-        quick[1:1] = ["-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+        arguments = ["format", "--cluster-id", cluster, "--config", str(self._folder / "server.properties")]
+        for user in self._users:
+            arguments += ["--add-scram", user]
+        quick = self.tool("kafka.tools.StorageTool", *arguments)
         answer = subprocess.run(quick, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         if answer.returncode != 0:
             raise BrokerError(f"formatting the data folder failed:\n{answer.stdout}{answer.stderr}")

@@ -14,6 +14,7 @@ from aiokafka.errors import KafkaError
 from stream.audit.records import Record
 from stream.audit.world import Bounds
 from stream.engine.connection import Connection
+from stream.engine.way_in import require_way_in
 from stream.errors import CannotAudit
 
 CHUNK_RECORDS = 8_000
@@ -34,6 +35,7 @@ class KafkaTopics:
         self._connection = connection
 
     async def partitions(self, topic: str) -> Sequence[int]:
+        await require_way_in(self._connection)
         with _reading(f"topic {topic}"):
             admin = AIOKafkaAdminClient(**self._connection.arguments())
             try:

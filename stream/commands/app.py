@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from stream.commands import (
+    acls_options,
     adversary_options,
     attack_options,
     audit_options,
@@ -79,6 +80,22 @@ def validate(config: Config, as_json: AsJson = False) -> None:
     from stream.commands.validate import validate_command
 
     raise typer.Exit(validate_command(config, as_json))
+
+
+@app.command()
+def acls(
+    config: Config,
+    principal: acls_options.Principal = "User:sottovoce",
+    work: acls_options.WorkOf = "run",
+    make_topics: acls_options.MakeTopics = False,
+    form: acls_options.FormOf = "commands",
+    cluster: acls_options.Cluster = "my-cluster",
+) -> None:
+    """Print the least that the brokers must let this pipeline do."""
+    from stream.commands.acls import acls_command
+
+    told = acls_command(config, principal=principal, work=work, make_topics=make_topics, form=form, cluster=cluster)
+    raise typer.Exit(told)
 
 
 @app.command()

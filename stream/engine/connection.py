@@ -6,11 +6,12 @@ said once, so that no client is less protected than the others.
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from stream.engine.tokens import Tokens, tokens_of
 from stream.errors import Refused
-from stream.settings.kafka import KafkaSettings, PasswordSettings, TlsSettings
+from stream.secrets import read_secret
+from stream.settings.kafka import KafkaSettings, TlsSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Connection:
     sasl_mechanism: str | None = None
     username: str | None = None
     password: str | None = field(default=None, repr=False)
+    tokens: Tokens | None = field(default=None, repr=False)
 
     @property
     def protocol(self) -> str:
@@ -38,18 +40,23 @@ class Connection:
             arguments["sasl_mechanism"] = self.sasl_mechanism
             arguments["sasl_plain_username"] = self.username
             arguments["sasl_plain_password"] = self.password
+            arguments["sasl_oauth_token_provider"] = self.tokens
         return arguments
 
 
 def connection_of(kafka: KafkaSettings, environment: Mapping[str, str]) -> Connection:
     """The connection that the settings describe, with its certificates and its password read."""
     sasl = kafka.sasl
+    tls = None if kafka.tls is None else _tls(kafka.tls)
+    if sasl is None:
+        return Connection(kafka.brokers, tls)
     return Connection(
         brokers=kafka.brokers,
-        tls=None if kafka.tls is None else _tls(kafka.tls),
-        sasl_mechanism=None if sasl is None else sasl.mechanism,
-        username=None if sasl is None else sasl.username,
-        password=None if sasl is None else _password(sasl.password, environment),
+        tls=tls,
+        sasl_mechanism=sasl.mechanism,
+        username=sasl.username,
+        password=None if sasl.password is None else read_secret("brokers' password", sasl.password, environment),
+        tokens=None if sasl.token is None else tokens_of(sasl.token, environment),
     )
 
 
@@ -66,18 +73,3 @@ def _tls(tls: TlsSettings) -> ssl.SSLContext:
             fix="correct the files that kafka.tls names; they are PEM files",
         ) from None
     return context
-
-
-def _password(settings: PasswordSettings, environment: Mapping[str, str]) -> str:
-    if settings.environment is not None:
-        found = environment.get(settings.environment, "")
-        where = f"environment variable {settings.environment}"
-    else:
-        where = f"file {settings.file}"
-        try:
-            found = Path(settings.file or "").read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeError) as error:
-            raise Refused("The brokers' password cannot be read.", where, type(error).__name__, "name a file") from None
-    if not found:
-        raise Refused("The brokers' password is empty.", where, "nothing is there", "put the password there")
-    return found

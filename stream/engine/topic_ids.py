@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from aiokafka.errors import TopicAuthorizationFailedError
 from aiokafka.protocol.abstract import AbstractType
 from aiokafka.protocol.api import Request, RequestStruct, Response
 from aiokafka.protocol.types import Boolean, CompactArray, CompactString, Int16, Int32, Schema, TaggedFields
 
 _UNKNOWN_TOPIC = 3
+_FORBIDDEN = 29
 _NO_ERROR = 0
 _ANY_ID = UUID(int=0)
 
@@ -116,6 +118,8 @@ async def describe(client: Any, topics: Sequence[str]) -> dict[str, TopicFacts]:
     for error, name, topic_id, _, partitions, *_ in response.topics:
         if error == _UNKNOWN_TOPIC:
             continue
+        if error == _FORBIDDEN:
+            raise TopicAuthorizationFailedError(name)
         led = error == _NO_ERROR and all(leader >= 0 for _, _, leader, *_ in partitions)
         facts[name] = TopicFacts(name, topic_id, len(partitions), led)
     return facts

@@ -13,6 +13,7 @@ from stream.engine.connection import Connection
 from stream.engine.failures import publishing
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts, describe
+from stream.engine.way_in import require_way_in
 from stream.errors import StateRefused
 
 READY_SECONDS = 30.0
@@ -35,6 +36,7 @@ BROKERS_TIME = "LogAppendTime"
 
 async def prepare_topics(plan: Plan) -> tuple[TopicFacts, int]:
     """Check or make every topic; the raw topic's facts, and how large a batch may be."""
+    await require_way_in(plan.connection)
     with publishing("Looking at the topics", f"brokers {','.join(plan.connection.brokers)}"):
         client = AIOKafkaClient(**plan.connection.arguments())
         admin = AIOKafkaAdminClient(**plan.connection.arguments())
@@ -49,6 +51,7 @@ async def prepare_topics(plan: Plan) -> tuple[TopicFacts, int]:
 
 async def facts_of(connection: Connection, topics: Sequence[str]) -> dict[str, TopicFacts]:
     """What the brokers say about those of these topics that exist."""
+    await require_way_in(connection)
     with publishing("Looking at the topics", f"brokers {','.join(connection.brokers)}"):
         client = AIOKafkaClient(**connection.arguments())
         try:

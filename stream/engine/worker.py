@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aiokafka import TopicPartition
 from aiokafka.errors import KafkaError
 
 from stream.engine.app import BlockApp
@@ -90,11 +91,14 @@ class _Hand:
         self._sessions = Sessions(_world(job, raw, batch_bytes, self._lookups), fail)
         gate = Gate(job.plan, self._sessions, fail)
         self._app = BlockApp(gate)
+        self._group, self._first = job.plan.pipeline, TopicPartition(job.plan.topics.raw, 0)
         self._watch = LagWatch(job.plan.topics.raw, self._lookups, self._sessions, gate.nothing, job.observer)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def begin(self) -> None:
         await self._lookups.start()
+        # Faust asks for ever for a group that the brokers keep from it, and says nothing.
+        await self._lookups.group_offset(self._group, self._first)
         self._tasks = [
             asyncio.create_task(_guarded(self._app.start(), self._fail), name="starting Faust"),
             asyncio.create_task(_guarded(self._watch.run(), self._fail), name="watching the lag"),

@@ -215,6 +215,7 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     kafka_fits,
     _one_source("keys"),
     _one_source("kafka", "sasl", "password"),
+    _one_source("kafka", "sasl", "token", "secret"),
     _paths_apart,
     _identity_hidden,
     _user_is_protected_apart,

@@ -21,7 +21,7 @@ from stream.settings.section import Section, written_fields
 from stream.settings.yaml_lines import Place, Tree
 
 # Somebody may have put the secret itself where its place was asked for; it is not repeated in a message.
-_NEVER_SHOWN: Final = frozenset({"keys", "password"})
+_NEVER_SHOWN: Final = frozenset({"keys", "password", "token"})
 _LONGEST_SHOWN: Final = 80
 
 

@@ -30,14 +30,44 @@ class PasswordSettings(Section):
     )
 
 
+class TokenSettings(Section):
+    """Where the token comes from that OAUTHBEARER logs in with: a file, a variable, or a service that gives tokens."""
+
+    file: FileName | None = Field(
+        default=None, description="a file that holds the token; it is read anew for each connection"
+    )
+    environment: EnvironmentName | None = Field(
+        default=None, description="the environment variable that holds the token"
+    )
+    endpoint: Annotated[str, Field(min_length=1, max_length=2048)] | None = Field(
+        default=None,
+        description="the address of a service that gives a token for a client's name and secret (OAuth 2.0, client "
+        "credentials)",
+    )
+    client: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
+        default=None, description="beside endpoint: the client's name there"
+    )
+    secret: PasswordSettings | None = Field(
+        default=None, description="beside endpoint: where the client's secret is read from"
+    )
+    scope: Annotated[str, Field(min_length=1, max_length=1024)] | None = Field(
+        default=None, description="beside endpoint: what the token is asked for, if the service wants to know"
+    )
+
+
 class SaslSettings(Section):
     """How this client proves to the brokers who it is."""
 
-    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = Field(
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] = Field(
         description="the SASL mechanism of the brokers"
     )
-    username: Annotated[str, Field(min_length=1, max_length=255)] = Field(description="the name to log in with")
-    password: PasswordSettings = Field(description="where the password is read from: a file or an environment variable")
+    username: Annotated[str, Field(min_length=1, max_length=255)] | None = Field(
+        default=None, description="the name to log in with; OAUTHBEARER has none"
+    )
+    password: PasswordSettings | None = Field(
+        default=None, description="where the password is read from: a file or an environment variable"
+    )
+    token: TokenSettings | None = Field(default=None, description="with OAUTHBEARER alone: where the token comes from")
 
 
 class KafkaSettings(Section):

@@ -31,6 +31,8 @@ FILES: Final = (
     ("kafka", "tls", "certificate_file"),
     ("kafka", "tls", "private_key_file"),
     ("kafka", "sasl", "password", "file"),
+    ("kafka", "sasl", "token", "file"),
+    ("kafka", "sasl", "token", "secret", "file"),
 )
 
 
