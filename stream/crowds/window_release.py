@@ -18,7 +18,7 @@ from beliefs.crowd.noise import LADDER
 from mechanisms.aggregate.coin_stream import CoinStream
 from mechanisms.crowds.mondrian import Crowds
 from stream import names
-from stream.crowds.boxes import box_bytes_max, box_told, counts_bytes_max, counts_told
+from stream.crowds.boxes import Boxes
 from stream.crowds.entries import Group, anybody
 from stream.crowds.ledger import Decision
 from stream.crowds.promise import CrowdPromise
@@ -69,10 +69,15 @@ class WindowReleases:
                 noise = Noise(decision.scale, CoinStream(self._keys[epoch], number, 0))
             value = value_of(self._release, group, noise)
             return [self._record(number, group.users, decision, value, None)], told
-        crowds = crowds_of(self._release, group)
+        return self._records(number, group, decision, told)
+
+    def _records(
+        self, number: int, group: Group, decision: Decision, told: CrowdWindow
+    ) -> tuple[list[Outgoing], CrowdWindow]:
+        crowds, boxes = crowds_of(self._release, group), Boxes(self._release)
         loss = loss_of(crowds)
         value = {"kind": "records", "loss": None if loss is None else rounded_up(loss)}
-        records = [self._crowd(number, place, group, crowds) for place in range(len(crowds.groups))]
+        records = [self._crowd(number, place, group, crowds, boxes) for place in range(len(crowds.groups))]
         records.append(self._record(number, group.users, decision, value, crowds))
         return records, told._replace(
             loss=None if loss is None else float(loss), crowds=len(crowds.groups), suppressed=crowds.suppressed.size
@@ -94,20 +99,17 @@ class WindowReleases:
         }
         return self._outgoing(number, self._start(number), number, str(said["outcome"]), said)
 
-    def _crowd(self, number: int, place: int, group: Group, crowds: Crowds) -> Outgoing:
+    def _crowd(self, number: int, place: int, group: Group, crowds: Crowds, boxes: Boxes) -> Outgoing:
         """Of one crowd of records; nothing of who is in it."""
-        release, rows = self._release, crowds.groups[place]
-        if release.attributes is None:
-            raise ValueError("only records are divided into crowds")
-        sensitive = release.sensitive
+        rows, sensitive = crowds.groups[place], self._release.sensitive
         said = {
             "window": self._window(number),
             "partition": self._partition if self._apart else None,
             "crowd": place,
             "users": int(rows.size),
-            "box": box_told(release.forms[: len(release.attributes)], release.attributes, crowds.boxes[place]),
+            "box": boxes.box(crowds.boxes[place]),
             "loss": rounded_up(Fraction(crowds.losses[place])),
-            "sensitive": None if sensitive is None else counts_told(sensitive, group.cells[rows, -1].tolist()),
+            "sensitive": None if sensitive is None else boxes.counts(group.cells[rows, -1].tolist()),
         }
         key = f"{self._start(number)}#{place}"
         return self._outgoing(number, key, -1 - ((number << CROWD_BITS) | place), names.CROWD, said)
@@ -160,8 +162,7 @@ def window_bytes_max(promise: CrowdPromise) -> int:
     release = promise.release
     if release.attributes is None:
         return _FRAME_BYTES + sum(_CELL_BYTES + len(orjson.dumps(label)) for label in release.labels)
-    counts = 0 if release.sensitive is None else counts_bytes_max(release.sensitive, MOST_PEOPLE)
-    return _FRAME_BYTES + box_bytes_max(release.forms[: len(release.attributes)], release.attributes) + counts
+    return _FRAME_BYTES + Boxes(release).bytes_max(MOST_PEOPLE)
 
 
 def _adversary(told: Told) -> dict[str, Any]:
