@@ -41,7 +41,10 @@ TOPPED = "believes: {law: law.json, known: 0.1}\n  target: {epsilon: 1.0, delta:
 
 
 def walked(chance: Random, user: int, event: int, now: int) -> Raw:
-    """Mostly from one partition of two, some from both; the third is silent."""
+    """Other people every second, for some seconds; mostly from one partition of two, some from both; the third is
+    silent.
+    """
+    user = now // 1_000 % 9 * 20 + user % 25
     value, job, ill = chance.randrange(-6, 24) / 2, chance.choice("abc"), chance.choice(("flu", "cold"))
     walk = Walk(b"person-%03d" % user, event, now, value, job, ill)
     partition = chance.randrange(2) if user % 7 == 0 else user % 2
