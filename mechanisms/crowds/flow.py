@@ -115,7 +115,7 @@ class Grouper(ABC):
         numbers = unpack(state)
         try:
             written = (STATE_VERSION, *self.NAME.encode(), 0)
-            if any(next(numbers) != each for each in written):
+            if [next(numbers) for _ in written] != list(written):
                 raise Invalid("state", f"is not one of {self.NAME}, version {STATE_VERSION}")
             self.held.resume(numbers, waiting)
             self._resume(numbers)
