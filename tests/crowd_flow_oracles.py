@@ -104,7 +104,7 @@ class PlainNearest:
         fitting = [
             each
             for each in reversed(self.before)
-            if each.since > self.newest - 2 * self.form.events
+            if each.since > self.newest - 4 * self.form.events
             and all(low <= cell <= high for cell, (low, high) in zip(one.cells, each.box, strict=True))
             and loss_of(self.form.attributes, each.box) < below
             and self.law.fits(each.crowd, one)
@@ -227,7 +227,9 @@ def order_of(attributes: Attributes, levels: list[Parts]) -> list[tuple[int, ...
         order.append(tuple(at))
 
 
-def race(made: Callable[[FlowForm], Flow], plain: Callable[[FlowForm], PlainNearest], seed: int, count: int) -> None:
+def check_race(
+    made: Callable[[FlowForm], Flow], plain: Callable[[FlowForm], PlainNearest], seed: int, count: int
+) -> None:
     """Both on the same streams: what leaves at each step must be the same to the last bit."""
     left = 0
     for number, (form, steps) in enumerate(streams(seed, count)):

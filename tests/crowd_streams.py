@@ -106,11 +106,11 @@ class Watch:
 
     def play(self, flow: Flow, step: Step) -> list[Emitted]:
         found = played(flow, step)
-        time, newest = step, self.taken[-1].seq if self.taken else -1
+        time = step if isinstance(step, int) else step.time
         if not isinstance(step, int):
             self.there[step.seq] = step
             self.taken.append(step)
-            time, newest = step.time, step.seq
+        newest = self.taken[-1].seq if self.taken else -1
         for emitted in found:
             self.check(emitted)
         assert flow.waiting == len(self.there)
