@@ -52,16 +52,16 @@ class PlainNearest:
     def late(self, time: int) -> list[Emitted]:
         found = []
         while self.there and self.there[0].time + self.form.time <= time:
-            found.append(self.leave(self.there[0]))
+            found += self.leave(self.there[0])
         return found
 
     def due(self, last: int) -> list[Emitted]:
         found = []
         while self.there and self.there[0].seq <= last:
-            found.append(self.leave(self.there[0]))
+            found += self.leave(self.there[0])
         return found
 
-    def leave(self, one: Arrival) -> Emitted:
+    def leave(self, one: Arrival) -> list[Emitted]:
         rule = self.form.rule
         nearest: dict[int | bytes, tuple[float, int, Arrival]] = {}
         for other in self.there:
@@ -74,11 +74,11 @@ class PlainNearest:
             loss, reason = 2.0, "loss"
         better = self.covering(one, loss)
         if better is not None:
-            return self.again(one, better)
+            return [self.again(one, better)]
         if reason is not None:
             self.there.remove(one)
-            return Emitted((one.seq,), 1, None, 1.0, False, reason)  # type: ignore[arg-type]
-        return self.together(crowd, self.box_of(crowd))
+            return [Emitted((one.seq,), 1, None, 1.0, False, reason)]  # type: ignore[arg-type]
+        return [self.together(crowd, self.box_of(crowd))]
 
     def crowd(self, one: Arrival, others: list[Arrival]) -> tuple[list[Arrival], str | None]:
         rule, crowd = self.form.rule, [one]
