@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,16 +26,18 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from crowd_streams import GRID, centres
+
 from mechanisms.crowds.attributes import Attributes, Numeric
 from mechanisms.crowds.diversity import Rule
-from mechanisms.crowds.flow import Emitted, FlowForm
+from mechanisms.crowds.flow import Emitted, FlowForm, Reason
 from mechanisms.crowds.mondrian import mondrian
 from mechanisms.crowds.registry import REGISTRY
 
-GRID = 201
 SQUARE = Attributes((Numeric(GRID), Numeric(GRID)))
 Cells = NDArray[np.int64]
-Event = tuple[int, tuple[int, ...]]
+Event = tuple[int, tuple[int, int]]
 Fed = Callable[[int, Event], list[Emitted]]
 
 
@@ -72,15 +75,6 @@ class Figures:
         }
 
 
-def events_of(seed: int, count: int, users: int = 300) -> list[Event]:
-    generator = np.random.default_rng(seed)
-    middles = generator.uniform(0, 100, (12, 2))
-    who, where = generator.integers(0, users, count), generator.integers(0, 12, count)
-    points = np.clip(middles[where] + generator.normal(0, 6, (count, 2)), 0, 100)
-    cells = np.rint(points * (GRID - 1) / 100).astype(np.int64)
-    return [(int(user), (int(x), int(y))) for user, (x, y) in zip(who, cells, strict=True)]
-
-
 def flow_of(name: str, k: int, delay: int) -> Fed:
     flow = REGISTRY[name](FlowForm(SQUARE, Rule(k), delay, 1 << 40))
 
@@ -99,7 +93,7 @@ def naive_flow(k: int, delay: int) -> Fed:
     return feed
 
 
-def windows(cut: Callable[[Cells], Iterator[tuple[list[int], float]]], delay: int) -> Fed:
+def windows(cut: Callable[[Cells], Iterator[tuple[list[int], float, Reason | None]]], delay: int) -> Fed:
     """Windows of `delay` events each, the last event of each user."""
     window: list[tuple[int, Event]] = []
 
@@ -111,16 +105,19 @@ def windows(cut: Callable[[Cells], Iterator[tuple[list[int], float]]], delay: in
         window.clear()
         cells = np.array([cells for _, cells in last], dtype=np.int64)
         return [
-            Emitted(tuple(last[row][0] for row in rows), len(rows), None, loss, False, None)
-            for rows, loss in cut(cells)
+            Emitted(tuple(last[row][0] for row in rows), len(rows), None, loss, False, reason)
+            for rows, loss, reason in cut(cells)
         ]
 
     return feed
 
 
-def ours(cells: Cells, k: int) -> Iterator[tuple[list[int], float]]:
+def ours(cells: Cells, k: int) -> Iterator[tuple[list[int], float, Reason | None]]:
     found = mondrian(SQUARE, cells, None, Rule(k))
-    return ((group.tolist(), loss) for group, loss in zip(found.groups, found.losses, strict=True))
+    for group, loss in zip(found.groups, found.losses, strict=True):
+        yield group.tolist(), loss, None
+    if found.suppressed.size:
+        yield found.suppressed.tolist(), 1.0, found.reason
 
 
 def contestants(k: int, delay: int) -> dict[str, Callable[[], Fed]]:
@@ -151,7 +148,7 @@ def run_once(figures: Figures, feed: Fed, events: Sequence[Event], *, counted: b
 
 def measure(k: int, delay: int, count: int, rounds: int) -> list[Figures]:
     """Rounds by turns, so that what disturbs the machine disturbs all of them."""
-    events = events_of(7, max(count, 12 * delay))
+    events = centres(7, max(count, 12 * delay))
     made = contestants(k, delay)
     figures = {name: Figures(name, delay) for name in made}
     for make in made.values():  # compiled before it is timed

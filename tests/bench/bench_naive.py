@@ -63,7 +63,7 @@ class NaiveFads:
         return found
 
 
-def naive_mondrian(cells: Cells, k: int, grid: int) -> Iterator[tuple[list[int], float]]:
+def naive_mondrian(cells: Cells, k: int, grid: int) -> Iterator[tuple[list[int], float, None]]:
     """Rows of each crowd and its loss: halved at the median of the widest attribute that allows it."""
     todo = [np.arange(len(cells))]
     while todo:
@@ -76,4 +76,4 @@ def naive_mondrian(cells: Cells, k: int, grid: int) -> Iterator[tuple[list[int],
                 todo += [rows[below], rows[~below]]
                 break
         else:
-            yield rows.tolist(), float(widths.mean()) / (grid - 1)
+            yield rows.tolist(), float(widths.mean()) / (grid - 1), None
