@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from beliefs.native import kernel
 from mechanisms.contract import Floats, Integers
 from mechanisms.crowds.attributes import Space, around, gap
-from mechanisms.crowds.nearest import NearestGrouper
 from mechanisms.crowds.flow import Emitted
+from mechanisms.crowds.nearest import NearestGrouper
 
 
 class Fads(NearestGrouper):
     """Near is whose smallest box around both loses little; a crowd leaves in the smallest box around all of it."""
 
-    NAME: Final = "fads"
+    NAME = "fads"
 
-    def _join(self, slot: int) -> list[Emitted]:
+    def _join(self, slot: int) -> list[Emitted]:  # noqa: ARG002 - nobody leaves before he is due
         return []
 
     def _measure(self, slot: int) -> None:

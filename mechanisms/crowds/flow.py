@@ -114,9 +114,9 @@ class Grouper(ABC):
         require(self.held.newest < 0, "only a new flow takes up a state")
         numbers = unpack(state)
         try:
-            written = (STATE_VERSION, *self.NAME.encode(), 0)
-            if any(next(numbers) != each for each in written):
-                raise Invalid("state", f"is not one of {self.NAME}, version {STATE_VERSION}")
+            for written in (STATE_VERSION, *self.NAME.encode(), 0):
+                if next(numbers) != written:
+                    raise Invalid("state", f"is not one of {self.NAME}, version {STATE_VERSION}")
             self.held.resume(numbers, waiting)
             self._resume(numbers)
         except StopIteration:

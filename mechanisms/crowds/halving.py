@@ -72,13 +72,13 @@ def _depths(tree: Tree) -> list[int]:
 def shared_level(space: Space, tree: Halving, attribute: int, one: int, two: int) -> int:
     """How often an attribute can be divided until two cells are in different parts."""
     if one == two:
-        return tree.steps.shape[1] - 1
+        return int(tree.steps.shape[1] - 1)
     first = space.leaves[attribute]
     if first >= 0:
         row = first + one
         while not space.nodes[row, 0] <= two <= space.nodes[row, 1]:
             row = space.nodes[row, 2]
-        return tree.depth[row]
+        return int(tree.depth[row])
     low, high, level = 0, int(space.spans[attribute]), 0
     smaller, larger = min(one, two), max(one, two)
     while True:
@@ -95,10 +95,10 @@ def shared_level(space: Space, tree: Halving, attribute: int, one: int, two: int
 @part_of_caller
 def shared_step(space: Space, tree: Halving, cells: Integers, one: int, two: int) -> int:
     """The step of the smallest box of the tree that has both in it."""
-    step = tree.level.shape[0] - 1
+    step = int(tree.level.shape[0] - 1)
     for attribute in range(space.spans.size):
         level = shared_level(space, tree, attribute, cells[one, attribute], cells[two, attribute])
-        step = min(step, tree.steps[attribute, level])
+        step = min(step, int(tree.steps[attribute, level]))
     return step
 
 

@@ -1,4 +1,4 @@
-"""Crowds of one who has to leave and of the users nearest to him; FADS and SKY differ in what near means. Proof: fads.md."""
+"""Crowds of who is due and of the users nearest to him; FADS and SKY differ in what near means. Proof: fads.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mechanisms.crowds.flow import Emitted, FlowForm, Grouper, Reason
 from mechanisms.crowds.kept import Kept
 from mechanisms.crowds.waiting import Tally
 
-RECENT = 2
+RECENT = 4
 """A box is let out again while fewer than so many times `events` newer ones were taken."""
 
 KEPT_MOST = 2048
@@ -24,8 +24,7 @@ NO_CROWD = 2.0
 
 
 class NearestGrouper(Grouper):
-    """Whoever has to leave takes the k - 1 users nearest to him along, one event of each, or leaves alone, in a box that
-    was let out lately and loses less."""
+    """Who is due takes the k - 1 users nearest to him along, or leaves alone, in a box of late that loses less."""
 
     def __init__(self, form: FlowForm) -> None:
         super().__init__(form)
@@ -142,9 +141,7 @@ def gather(
 
 
 @part_of_caller
-def _nearest_of_users(
-    slot: int, seqs: Integers, users: Integers, gaps: Floats, first: Integers, heap: Integers
-) -> int:
+def _nearest_of_users(slot: int, seqs: Integers, users: Integers, gaps: Floats, first: Integers, heap: Integers) -> int:
     """The nearest event of every other user, as a heap; their number. `first` is -1 everywhere before and after."""
     count = 0
     for other in range(seqs.size):
@@ -181,7 +178,7 @@ def _sift(heap: Integers, place: int, count: int, gaps: Floats, seqs: Integers) 
 
 @part_of_caller
 def _before(one: int, two: int, gaps: Floats, seqs: Integers) -> bool:
-    return gaps[one] < gaps[two] or (gaps[one] == gaps[two] and seqs[one] < seqs[two])
+    return bool(gaps[one] < gaps[two] or (gaps[one] == gaps[two] and seqs[one] < seqs[two]))
 
 
 @part_of_caller
@@ -193,4 +190,4 @@ def _too_much(value: int, count: int, diverse: int, close: int, people: Integers
         total += everybody[each]
     if diverse > 1 and people[value] == most:
         return True
-    return close >= 0 and people[value] * total > everybody[value] * count
+    return bool(close >= 0 and people[value] * total > everybody[value] * count)

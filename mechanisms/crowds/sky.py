@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Final
 
 from beliefs.native import kernel
 from mechanisms.contract import Floats, Integers
@@ -19,7 +18,7 @@ ANY = math.ulp(0.0)
 class Sky(NearestGrouper):
     """Near is whose box of the tree with both in it is small. A cell that has a crowd waits for nothing."""
 
-    NAME: Final = "sky"
+    NAME = "sky"
 
     def __init__(self, form: FlowForm) -> None:
         super().__init__(form)

@@ -1,4 +1,4 @@
-"""What every registered grouper of a stream promises: nobody is lost, nobody waits too long, k users, their box, the rule."""
+"""What every grouper of a stream promises: nobody is lost, nobody waits too long, k users, their box, the rule."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Made = Callable[[FlowForm], Flow]
 @pytest.mark.parametrize("made", GROUPERS)
 def test_thousands_of_small_streams_are_let_out_as_promised(made: Made) -> None:
     seen: Counter[str] = Counter()
-    for form, steps in streams(seed=31, count=3_500):
+    for form, steps in streams(seed=31, count=2_500):
         watch, flow = Watch(form), made(form)
         for step in steps:
             watch.play(flow, step)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from crowd_flow_oracles import PlainFads, race
+from crowd_flow_oracles import PlainFads, check_race
 from crowd_streams import centres
 
 from mechanisms.crowds.attributes import Attributes, Numeric
@@ -23,7 +23,7 @@ def fed(flow: Fads, *events: tuple[str, int] | tuple[str, int, int]) -> list[Emi
 
 
 def test_the_same_as_in_plain_python_on_thousands_of_streams() -> None:
-    race(Fads, PlainFads, seed=41, count=3_000)
+    check_race(Fads, PlainFads, seed=41, count=2_000)
 
 
 def test_the_older_of_two_who_are_equally_near_comes_along() -> None:
@@ -48,24 +48,25 @@ def test_one_user_alone_is_never_a_crowd() -> None:
 
 def test_a_box_is_used_again_only_where_it_loses_less_and_only_for_a_while() -> None:
     flow = Fads(FlowForm(LINE, Rule(2), 2, 9))
-    assert [each.box for each in fed(flow, ("ann", 40), ("bob", 50), ("cid", 45))] == [((40, 50),)]
-    (again,) = fed(flow, ("dan", 99), ("eva", 98))
-    assert (again.seqs, again.box, again.users, again.reused) == ((2,), ((40, 50),), 2, True)
-    (nearer,) = fed(flow, ("fay", 99))
-    assert (nearer.seqs, nearer.box, nearer.reused) == ((3, 5), ((99, 99),), False)
-    while flow.held.newest < 2 + RECENT * 2 - 3:
-        fed(flow, ("gil", 70))
-    fed(flow, ("hal", 45))
-    assert flow.kept.count == 2
-    late = fed(flow, ("gil", 70), ("gil", 70))
-    assert [each.box for each in late if 45 in (each.box or ((0, 0),))[0]] == []
-    assert flow.kept.count >= 1
+    assert [each.box for each in fed(flow, ("ann", 40), ("bob", 48), ("cid", 90))] == [((40, 48),)]
+    assert [each.box for each in fed(flow, ("dan", 45), ("eva", 91))] == [((90, 91),)]
+    (again,) = fed(flow, ("fay", 70))
+    assert (again.seqs, again.box, again.users, again.reused) == ((3,), ((40, 48),), 2, True)
+    (less,) = fed(flow, ("gil", 45), ("hal", 69))
+    assert (less.seqs, less.box, less.reused) == ((5, 7), ((69, 70),), False)
+    (last,) = fed(flow, ("ida", 20))
+    assert (last.seqs, last.box, last.reused) == ((6,), ((40, 48),), True)
+    (crowd,) = fed(flow, ("jon", 45), ("kim", 20))
+    assert (crowd.seqs, crowd.box) == ((8, 10), ((20, 20),))
+    (late,) = fed(flow, ("leo", 20))
+    assert (late.seqs, late.box, late.reused) == ((9, 11), ((20, 45),), False)
+    assert flow.held.newest == 2 + RECENT * flow.form.events + 1, "the first box was kept when number 2 was the newest"
 
 
 def test_too_many_of_one_value_are_passed_over_until_the_rule_holds() -> None:
     flow = Fads(FlowForm(LINE, Rule(2, values=3, diverse=2), 4, 9))
     (left,) = fed(flow, ("ann", 50, 1), ("bob", 51, 1), ("cid", 60, 2), ("dan", 52, 1), ("eva", 90, 0))
-    # Bob is nearest, and of the same value: Dan would make it three of three, Cid makes it two of three, Eva two of four.
+    # Bob is nearest, of the same value: Dan would make it three of three, Cid makes it two of three, Eva two of four.
     assert left.seqs == (0, 1, 2, 4)
     alone = fed(flow, *[("fay", 1, 1)] * 3)
     assert [(each.seqs, each.reason) for each in alone] == [((3,), "not_diverse")]
@@ -96,10 +97,11 @@ def test_the_clock_lets_out_who_is_old_enough_and_his_crowd() -> None:
 
 
 def test_around_twelve_centres_less_than_a_quarter_is_lost() -> None:
-    flow = Fads(FlowForm(Attributes((Numeric(201), Numeric(201))), Rule(10), 100, 1 << 40))
-    losses = []
-    for seq, (user, cells) in enumerate(centres(seed=42, count=8_000)):
-        for each in flow.take(seq, seq, user, cells, -1):
-            losses += [each.loss] * len(each.seqs)
-    assert len(losses) > 7_900
-    assert np.mean(losses) <= 0.23
+    for seed in range(42, 47):
+        flow = Fads(FlowForm(Attributes((Numeric(201), Numeric(201))), Rule(10), 100, 1 << 40))
+        losses = []
+        for seq, (user, cells) in enumerate(centres(seed, count=8_000)):
+            for each in flow.take(seq, seq, user, cells, -1):
+                losses += [each.loss] * len(each.seqs)
+        assert len(losses) > 7_900
+        assert np.mean(losses) <= 0.23
