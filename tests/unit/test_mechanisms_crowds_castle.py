@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 from crowd_castle_oracle import PlainCastle
-from crowd_flow_oracles import race
+from crowd_flow_oracles import check_race
 from crowd_streams import Watch, centres, streams
 
 from mechanisms.crowds import waiting
@@ -20,7 +20,7 @@ SIZES = [(2, 3, 2), (4, 4, 8), (50, 100, 128)]
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_it_lets_out_what_plain_lists_let_out(sizes: tuple[int, int, int]) -> None:
-    race(lambda form: Castle(form, *sizes), lambda form: PlainCastle(form, *sizes), 40 + sizes[0], 800)
+    check_race(lambda form: Castle(form, *sizes), lambda form: PlainCastle(form, *sizes), 40 + sizes[0], 800)
 
 
 @pytest.mark.parametrize("sizes", SIZES[:2])
