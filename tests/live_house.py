@@ -88,10 +88,10 @@ class TwoStageHouse(ABC):
         return records
 
     async def check_same_bytes(self) -> None:
-        """Whoever reads uncommitted records, too, sees one value under each key."""
-        everything: dict[bytes, bytes] = {}
+        """Whoever reads uncommitted records, too, sees one value under each key of a partition."""
+        everything: dict[tuple[int, bytes], bytes] = {}
         for record in await consume_all(self.broker, self.out, committed=False):
-            assert everything.setdefault(record.key, record.value) == record.value
+            assert everything.setdefault((record.partition, record.key), record.value) == record.value
 
     async def check_audit(self) -> None:
         """The auditor, who shares no arithmetic with the stages, agrees: with what is public, and with the keys."""
