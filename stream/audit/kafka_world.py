@@ -9,7 +9,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from stream.audit.records import Record
 from stream.audit.world import Bounds
@@ -43,6 +43,8 @@ class KafkaTopics:
                 (described,) = await admin.describe_topics([topic])
             finally:
                 await admin.close()
+            if described["error_code"] == TopicAuthorizationFailedError.errno:
+                raise TopicAuthorizationFailedError(topic)
         return sorted(int(part["partition"]) for part in described["partitions"])
 
     async def bounds(self, topic: str, partition: int) -> Bounds:
@@ -164,6 +166,9 @@ def _answering(where: str) -> Iterator[None]:
     """Only the kind of an error is passed on: a client's text may quote a record."""
     try:
         yield
+    except TopicAuthorizationFailedError:
+        fix = "give it the permissions that `sottovoce acls --for audit` prints for these settings"
+        raise CannotAudit("The brokers forbid it.", where, "this login may not read the topic", fix) from None
     except (KafkaError, OSError) as error:
         raise CannotAudit(
             "The brokers did not answer.",

@@ -240,7 +240,7 @@ async def test_who_audits_reads_and_needs_no_more(secure: SecureBroker, tmp_path
         await house.stop()
         come_in(house, broker, {"sasl": login(secure, "SCRAM-SHA-256", AUDITOR, AUDITOR), "tls": tls(secure)})
         forbidden = await house.audit()
-        assert forbidden.status == 2 and "`sottovoce acls`" in forbidden.said, forbidden.said
+        assert forbidden.status == 2 and "`sottovoce acls --for audit`" in forbidden.said, forbidden.said
         printed = await acls(house, AUDITOR, "audit")
         assert {line[line.index("--operation") + 1] for line in printed} == {"Read"}
         for line in printed:
