@@ -64,7 +64,7 @@ def by_epsilon(rounds: int) -> Epsilons:
 
 def _some_case(source: np.random.Generator) -> Case:
     users, probability = int(source.integers(5, 120)), float(source.uniform(0.02, 0.995))
-    minimum = int(source.integers(0, max(1, int(users * probability))))
+    minimum = int(source.integers(0, int(users * probability) + 1))
     return Case(users, probability, minimum, chosen(users, probability))
 
 

@@ -81,9 +81,8 @@ def of_bits(rounds: int, known: float = 0.0) -> Rounds:
     """Theorem 4, and 6 where so many are known, as they hold: bits of any kind, all events, kappa = 1."""
     source, told = np.random.default_rng(46), list[tuple[float, float]]()
     while len(told) < rounds:
-        groups = [
-            bits(float(source.uniform(0.05, 0.95)), int(source.integers(1, 400))) for _ in range(int(source.integers(1, 4)))
-        ]  # fmt: skip
+        kinds = int(source.integers(1, 4))
+        groups = [bits(float(source.uniform(0.05, 0.95)), int(source.integers(1, 400))) for _ in range(kinds)]
         one = _told(source, groups, known, "all")
         told += [one] if one else []
     return rounds_of(told)
