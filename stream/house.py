@@ -5,14 +5,23 @@ Nothing here talks to Kafka.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from stream.errors import KeyRefused, Problem
 from stream.keys import KeyRing, load_keys
+from stream.protocol.limits import wall_clock_ms
 from stream.settings.beside_kafka import is_loopback
+from stream.settings.kinds import write_duration
 from stream.settings.load import problem_at
 from stream.settings.model import Settings
+
+_MANY_EMPTY: Final = 100_000
+"""So many windows in the past are worth a word: each of them has a record."""
+
+Found = Callable[[tuple[str, ...], str, str, str], Problem]
+"""A problem at a place of the settings: what was found, what is allowed, and how to put it right."""
 
 
 def keys_of(settings: Settings, file: Path, environment: Mapping[str, str], problems: list[Problem]) -> KeyRing | None:
@@ -28,6 +37,26 @@ def keys_of(settings: Settings, file: Path, environment: Mapping[str, str], prob
 
 def problem_in(file: Path, place: tuple[str, ...], found: str, allowed: str, fix: str) -> Problem:
     return problem_at(file, file.read_bytes(), place, found, allowed, fix)
+
+
+def read_file(name: str, place: tuple[str, ...], allowed: str, found: Found, problems: list[Problem]) -> bytes | None:
+    """The bytes of a file that the settings name; that it cannot be read is added to the problems."""
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        said = f"{name}: {error.strerror or 'it cannot be read'}"
+        problems.append(found(place, said, allowed, "name a file that can be read"))
+        return None
+
+
+def many_empty(start: int, length: int) -> Iterator[str]:
+    """A warning of windows that began long ago."""
+    past = (wall_clock_ms() - start) // length
+    if past > _MANY_EMPTY:
+        yield (
+            f"{past:,} windows of {write_duration(length)} lie between `from` and now; each has a record of its own, "
+            "also where it is empty"
+        )
 
 
 def seen_by_others(settings: Settings) -> Iterator[str]:

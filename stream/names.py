@@ -33,6 +33,9 @@ CHANGELOG_AGGREGATE_KEY: Final = b"a"
 PARTIALS_SUFFIX: Final = "-partials"  # what each partition adds up of a window of aggregates, sealed
 AGGREGATES: Final = "aggregates"
 TOTAL_SUFFIX: Final = "-total"  # the group that adds them up and releases the windows
+CHANGELOG_GUARD_PREFIX: Final = b"g"  # who was in the windows of a crowd that were released last, sealed
+CROWDS_SUFFIX: Final = "-crowds"  # who is in each partition's part of a crowd, and with which values, sealed
+CROWDS: Final = "crowds"
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 
 # Headers of a released record.
@@ -61,15 +64,35 @@ REPLAYED: Final = "replayed"
 DEAD_LETTERED: Final = "dead_lettered"
 OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED, DEAD_LETTERED)
 
-# Of a pipeline of aggregates: in = the sum of these four.
+# Of a pipeline of aggregates or crowds: in = the sum of these four.
 TAKEN: Final = "taken"
 REPEATED: Final = "repeated"
 GATHERED_OUTCOMES: Final = (TAKEN, REPEATED, REPLAYED, DEAD_LETTERED)
-# Of a window of aggregates, in its header `outcome`; and why it is withheld.
+# Of a window of aggregates or of a crowd, in its header `outcome`; and why it is withheld.
 WITHHELD: Final = "withheld"
 WITHHELD_BUDGET: Final = "budget"
 WITHHELD_PARTIAL: Final = "partial_missing"
 WITHHELD_REASONS: Final = (WITHHELD_BUDGET, WITHHELD_PARTIAL)
+
+# Of the records of a crowd, in the header `outcome`: a box of people; beside it a window is released or withheld.
+CROWD: Final = "crowd"
+WITHHELD_FEW: Final = "too_few"  # fewer distinct users than k
+WITHHELD_DELTA: Final = "delta"  # these users would be told more about than the target allows
+WITHHELD_DIFFERENCING: Final = "differencing"  # fewer than k users apart from a window that was released
+WITHHELD_HOUSEHOLD: Final = "household_too_large"  # more people of one household than the law knows
+WITHHELD_MANY: Final = "too_many"  # more users than can be held or accounted for
+CROWD_REASONS: Final = (
+    WITHHELD_FEW,
+    WITHHELD_DELTA,
+    WITHHELD_DIFFERENCING,
+    WITHHELD_HOUSEHOLD,
+    WITHHELD_PARTIAL,
+    WITHHELD_MANY,
+)
+# Of events that come out of a grouper without a box.
+WITHHELD_DIVERSE: Final = "not_diverse"  # too few sensitive values in the crowd, or too far from those of all
+WITHHELD_LOSS: Final = "loss"  # the box would be wider than is of use
+FLOW_REASONS: Final = (WITHHELD_FEW, WITHHELD_DIVERSE, WITHHELD_LOSS)
 
 # Outcome codes of the step; their place in this tuple is the code.
 STEP_OUTCOMES: Final = (RELEASED, FORECAST, SUPPRESSED, REPLAYED)
@@ -97,9 +120,10 @@ TIME_TYPE: Final = "time_type"
 TIME_OUT_OF_RANGE: Final = "time_out_of_range"
 UNKNOWN_SEGMENT: Final = "unknown_segment"  # the field that chooses a user's model is missing, or names none
 SEGMENT_CHANGED: Final = "segment_changed"  # the user began in another segment, so another model serves him
-LATE: Final = "late"  # its window of aggregates was closed before it came
+UNKNOWN_TYPE: Final = "unknown_type"  # the field that says by which law a user's values come is missing, or names none
+LATE: Final = "late"  # its window was closed before it came
 TIME_AHEAD: Final = "time_ahead"  # further ahead of its record's timestamp than is allowed
-BEFORE_START: Final = "before_start"  # before the first window of aggregates
+BEFORE_START: Final = "before_start"  # before the first window
 PARTIAL_UNREADABLE: Final = "partial_unreadable"  # what a partition added up cannot be opened, or is none
 STATE_UNREADABLE: Final = "state_unreadable"  # what is known about the user cannot be trusted: nothing is released
 REASONS: Final = (
@@ -125,6 +149,7 @@ REASONS: Final = (
     TIME_OUT_OF_RANGE,
     UNKNOWN_SEGMENT,
     SEGMENT_CHANGED,
+    UNKNOWN_TYPE,
     LATE,
     TIME_AHEAD,
     BEFORE_START,
@@ -142,3 +167,7 @@ PURPOSE_LASTING: Final = "lasting"
 PURPOSE_CONTRIBUTION: Final = "contribution"
 PURPOSE_PARTIAL: Final = "partial"
 PURPOSE_NOISE: Final = "noise"
+PURPOSE_CROWD: Final = "crowd"
+PURPOSE_HOUSEHOLD: Final = "household"
+PURPOSE_FORWARDED: Final = "forwarded"
+PURPOSE_FLOW: Final = "flow"

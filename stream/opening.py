@@ -28,7 +28,7 @@ from stream.policy import Policy
 from stream.promise import Promise, compile_segments
 from stream.serving import Serving, load_servings, told_of
 from stream.settings.declared import declared_model
-from stream.settings.followed import refuse_aggregates
+from stream.settings.followed import require_single_events
 from stream.settings.kinds import write_duration
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
@@ -57,7 +57,7 @@ class Opened:
 def open_pipeline(file: Path, environment: Mapping[str, str]) -> Opened:
     """Read and check the settings file and all that it names, or raise ConfigurationRefused with every problem."""
     settings = load_settings(file)
-    refuse_aggregates(settings, file)
+    require_single_events(settings, file)
     problems: list[Problem] = []
     servings = load_servings(settings.model, partial(problem_in, file), problems)
     declared = declared_model(settings)

@@ -15,11 +15,12 @@ from audit_memory import Kept, Memory
 from stream.aggregates.gather import GatherPipeline
 from stream.aggregates.laws import load_laws
 from stream.aggregates.opening import compile_aggregates
-from stream.aggregates.total import RawTopic, TotalPipeline
+from stream.aggregates.total import TotalPipeline
 from stream.audit.aggregate_audit import AggregateTask, audit_aggregates
 from stream.audit.aggregate_report import AggregateReport
 from stream.audit.aggregate_task import task_of_aggregates
 from stream.errors import Problem
+from stream.gathering.second import RawTopic
 from stream.protocol.ports import Outgoing
 from stream.settings.model import Settings
 

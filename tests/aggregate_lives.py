@@ -18,9 +18,10 @@ from aggregate_world import aggregate_settings
 from mechanisms.aggregate.coin_stream import CoinStream
 from stream.aggregates.compiled import queries_of
 from stream.aggregates.gather import GatherPipeline
-from stream.aggregates.people import readable_head
 from stream.aggregates.promise import AggregatePromise
-from stream.aggregates.total import RawTopic, TotalPipeline
+from stream.aggregates.total import TotalPipeline
+from stream.gathering.people import readable_head
+from stream.gathering.second import RawTopic
 from stream.keys import Epoch, KeyRing
 from stream.protocol.effects import Effects
 from stream.protocol.inputs import InputBlock

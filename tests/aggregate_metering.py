@@ -10,10 +10,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from beliefs.rounding import UNITS_PER_NAT
 from stream import names
-from stream.aggregates.gather import GatherTold
 from stream.aggregates.ledger import Decision
 from stream.aggregates.total import TotalTold, Window
 from stream.commands.meter_settings import aggregate_meter_settings_of
+from stream.gathering.first import GatherTold
 from stream.metrics import Meter
 from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.families import exposition, registry_of

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stream import names
 
 NOT_OF_A_RECORD_ALONE = {
-    *(names.STATE_UNREADABLE, names.UNREADABLE, names.UNKNOWN_SEGMENT, names.SEGMENT_CHANGED),
+    *(names.STATE_UNREADABLE, names.UNREADABLE, names.UNKNOWN_SEGMENT, names.SEGMENT_CHANGED, names.UNKNOWN_TYPE),
     *(names.LATE, names.TIME_AHEAD, names.BEFORE_START, names.PARTIAL_UNREADABLE),
 }
 """Reasons that have to do with a batch, a user, a segment or a window of aggregates."""

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from stream.aggregates.query import Query
+from stream.gathering.people import Contribution
 
 FIRST, LAST, VALUES = 0, 1, 2
 """Where a contribution has the times of its first and last event, and where its numbers begin."""
 
-Contribution = list[int]
 Cells = list[int]
 
 _COUNT, _AMOUNT, _MEAN, _CELL = range(4)
@@ -78,15 +78,18 @@ class Contributions:
         self.cells = cell
         self.longest = self._times + self._kept
 
-    def begin(self, time: int, values: Sequence[int], cells: Cells) -> Contribution:
+    def empty(self) -> Cells:
+        return [0] * self.cells
+
+    def begin(self, key: bytes, time: int, values: Sequence[int], tally: Cells) -> Contribution:
         """The first event of a user in a window."""
         mine = [time, time, *(0 if rule.source < 0 else values[rule.source] for rule in self._rules)]
         if self._kept:
             mine.append(time)
-        self.add(mine, cells)
+        self.add(key, mine, tally)
         return mine
 
-    def change(self, mine: Contribution, time: int, values: Sequence[int], cells: Cells) -> bool:
+    def change(self, mine: Contribution, time: int, values: Sequence[int], tally: Cells) -> bool:
         """A further event; answers whether it was new: of another time than those that are known, or a change."""
         times = self._times
         again = self._kept > 0 and time in mine[times:]
@@ -109,7 +112,7 @@ class Contributions:
             if value == old:
                 continue
             mine[place], new = value, True
-            self._move(rule, old, value, cells)
+            self._move(rule, old, value, tally)
         if time > mine[LAST]:
             mine[LAST] = time
         elif time < mine[FIRST]:
@@ -118,18 +121,18 @@ class Contributions:
             mine.append(time)
         return new
 
-    def add(self, mine: Contribution, cells: Cells) -> None:
+    def add(self, key: bytes, mine: Contribution, tally: Cells) -> None:  # noqa: ARG002 - sums are nobody's
         """Put a whole contribution into the cells of its window."""
         for rule in self._rules:
             kind, number = rule.kind, mine[rule.place]
             if kind == _COUNT:
-                cells[rule.cell] += 1
+                tally[rule.cell] += 1
             elif kind == _CELL:
-                cells[rule.cell + number] += 1
+                tally[rule.cell + number] += 1
             else:
-                cells[rule.cell] += rule.shown(number) - rule.centre
+                tally[rule.cell] += rule.shown(number) - rule.centre
                 if kind == _MEAN:
-                    cells[rule.cell + 1] += 1
+                    tally[rule.cell + 1] += 1
 
     @staticmethod
     def _move(rule: _Rule, old: int, new: int, cells: Cells) -> None:

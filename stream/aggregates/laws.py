@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from beliefs.laws.chosen import Theta, each_of
 from beliefs.laws.dependence import Blocks, Dependence, Group, Independent, OverWindows, People
 from beliefs.laws.law_file import InvalidLaw, LawFile, parse
 from stream.errors import Problem
+from stream.house import Found, read_file
 from stream.settings.aggregate import DependenceSettings
-
-Found = Callable[[tuple[str, ...], str, str, str], Problem]
 
 USERS: Final = ("aggregate", "dependence", "users", "law")
 WINDOWS: Final = ("aggregate", "dependence", "windows", "law")
@@ -45,11 +42,11 @@ def _law_in(
 ) -> LawFile | None:
     if name is None:
         return None
+    data = read_file(name, place, allowed, found, problems)
+    if data is None:
+        return None
     try:
-        return parse(Path(name).read_bytes())
-    except OSError as error:
-        why, fix = error.strerror or "it cannot be read", "name a file that can be read"
-        problems.append(found(place, f"{name}: {why}", allowed, fix))
+        return parse(data)
     except InvalidLaw as error:
         fix = "correct the file"
         problems += [

@@ -17,16 +17,11 @@ from stream.aggregates.expected import fitting_windows, topped_up
 from stream.aggregates.laws import USERS, WINDOWS, Laws, load_laws
 from stream.aggregates.promise import AggregatePromise
 from stream.errors import ConfigurationRefused, Problem
-from stream.house import keys_of, problem_in, seen_by_others
+from stream.house import keys_of, many_empty, problem_in, seen_by_others
 from stream.keys import KeyRing
-from stream.protocol.limits import wall_clock_ms
 from stream.settings.aggregate import AggregateSettings
-from stream.settings.kinds import write_duration
 from stream.settings.load import aggregate_fingerprint, load_settings
 from stream.settings.model import Settings
-
-_MANY_EMPTY: Final = 100_000
-"""So many windows in the past are worth a word: each of them has a record."""
 
 _NO_LAWS: Final = Laws()
 _PLACES: Final = {
@@ -122,10 +117,5 @@ def _warnings(settings: Settings, promise: AggregatePromise) -> Iterator[str]:
             f"the target pays for {fit:,} of any {horizon:,} windows in a row; the others are withheld"
             f"{' or have more noise' if promise.beyond == 'top_up' else ''}"
         )
-    past = (wall_clock_ms() - promise.start) // promise.length
-    if past > _MANY_EMPTY:
-        yield (
-            f"{past:,} windows of {write_duration(promise.length)} lie between `from` and now; each has a record of "
-            "its own, also where it is empty"
-        )
+    yield from many_empty(promise.start, promise.length)
     yield from seen_by_others(settings)

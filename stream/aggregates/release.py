@@ -7,7 +7,7 @@ up at the last digit that is written. An interval holds the truth with 95 %; tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -23,18 +23,16 @@ from stream import names
 from stream.aggregates.ledger import Decision
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.query import Query
+from stream.gathering.numbers import exact, near, rounded_up
 from stream.keys import derived_key
 from stream.protocol.ports import Outgoing
 from stream.release_ids import release_ids
-from stream.settings.amounts import write_decimal, write_moment
+from stream.settings.amounts import write_moment
 
 CONFIDENCE: Final = 0.95
 CONFIDENCE_OF_A_PART: Final = 0.975
 """Two parts are both right with 95 %."""
 _CELL_BYTES: Final = 128
-_UP: Final = Context(prec=9, rounding=ROUND_CEILING)
-_EXACT: Final = Context(prec=60)
-_ROUNDED: Final = {way: Context(prec=12, rounding=way) for way in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)}
 
 
 class Releases:
@@ -89,7 +87,7 @@ class Releases:
             "adversary": promise.claim.adversary,
             "protects": promise.protects,
             "method": promise.claim.method,
-            "more_noise": _rounded_up(decision.more_noise),
+            "more_noise": rounded_up(decision.more_noise),
         }
 
 
@@ -114,9 +112,9 @@ def _told(query: Query, sums: Integers, noise: Sequence[Geometric], stream: Coin
 def _amount(value: int, noise: Geometric, grid: Decimal, confidence: float) -> dict[str, Any]:
     reach = _interval(noise, confidence)
     return {
-        "value": _exact(value, grid),
-        "scale": _rounded_up(noise.scale * Fraction(grid)),
-        "interval": [_exact(value - reach, grid), _exact(value + reach, grid)],
+        "value": exact(value, grid),
+        "scale": rounded_up(noise.scale * Fraction(grid)),
+        "interval": [exact(value - reach, grid), exact(value + reach, grid)],
     }
 
 
@@ -133,11 +131,11 @@ def _mean(query: Query, sums: Integers, noise: Sequence[Geometric], stream: Coin
     grid = Fraction(query.grid)
     return {
         "kind": query.kind,
-        "value": None if value is None else _near(value * grid, ROUND_HALF_EVEN),
-        "interval": [_near(low * grid, ROUND_FLOOR), _near(high * grid, ROUND_CEILING)],
+        "value": None if value is None else near(value * grid, ROUND_HALF_EVEN),
+        "interval": [near(low * grid, ROUND_FLOOR), near(high * grid, ROUND_CEILING)],
         "sum": {
             **_amount(above, noise[0], query.grid, CONFIDENCE_OF_A_PART),
-            "above": _exact(query.centre, query.grid),
+            "above": exact(query.centre, query.grid),
         },
         "count": _amount(users, noise[1], Decimal(1), CONFIDENCE_OF_A_PART),
     }
@@ -154,7 +152,7 @@ def _histogram(query: Query, sums: Integers, noise: Geometric, stream: CoinStrea
         {"value": query.labels[cell], "count": counts[cell], "interval": [counts[cell] - reach, counts[cell] + reach]}
         for cell in _shown(query, counts)
     ]
-    return {"kind": query.kind, "cells": cells, "scale": _rounded_up(noise.scale)}
+    return {"kind": query.kind, "cells": cells, "scale": rounded_up(noise.scale)}
 
 
 def _shown(query: Query, counts: Sequence[int]) -> Iterator[int]:
@@ -174,22 +172,5 @@ def _slimmed(noise: Geometric, more_noise: Fraction) -> Geometric:
     return noise if more_noise == 1 else slimmed(noise, more_noise)
 
 
-def _exact(value: int, grid: Decimal) -> Any:
-    return value if grid == 1 else _number(_EXACT.multiply(value, grid))
-
-
 def _nats(units: int) -> Any:
-    return _rounded_up(Fraction(units, UNITS_PER_NAT))
-
-
-def _rounded_up(number: Fraction) -> Any:
-    return _number(_UP.divide(Decimal(number.numerator), Decimal(number.denominator)))
-
-
-def _near(number: Fraction, rounding: str) -> Any:
-    return _number(_ROUNDED[rounding].divide(Decimal(number.numerator), Decimal(number.denominator)))
-
-
-def _number(number: Decimal) -> Any:
-    """As it is written, and not as the double next to it."""
-    return orjson.Fragment(write_decimal(number).encode())
+    return rounded_up(Fraction(units, UNITS_PER_NAT))

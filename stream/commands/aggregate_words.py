@@ -18,7 +18,7 @@ COUNTED: Final = "Which events count"
 ONE_WINDOW: Final = "What one window tells about one user"
 MANY_WINDOWS: Final = "What many windows tell about one user"
 
-_TAKEN: Final = {
+TAKEN: Final = {
     "first": "first value in the window",
     "last": "last value in the window",
     "largest": "largest value in the window",
@@ -30,6 +30,11 @@ _METHODS: Final = {
     "sound": "a bound that holds for whatever is released with such a loss",
     "group": "the bound of a group, whatever its law",
 }
+HURRIED: Final = (
+    "that one user's event never decides whether another's still counts: what comes more than lateness behind the "
+    "latest event of its partition is late, whoever sent that one; a raw topic whose brokers stamp its records "
+    "(message.timestamp.type=LogAppendTime) lets nobody hurry it on"
+)
 _NEVER: Final = (
     "that the true numbers of many users stay secret: an aggregate tells about everybody together, and is meant to",
     "how many events there were, and when: lag and throughput can be seen",
@@ -40,18 +45,14 @@ _NEVER: Final = (
         "anything about a user whose events stand in several partitions of the raw topic: each partition would count "
         "him, and what is told of him would add up; whoever writes there must send all events of a user to one"
     ),
-    (
-        "that one user's event never decides whether another's still counts: what comes more than lateness behind the "
-        "latest event of its partition is late, whoever sent that one; a raw topic whose brokers stamp its records "
-        "(message.timestamp.type=LogAppendTime) lets nobody hurry it on"
-    ),
+    HURRIED,
 )
 
 
 def aggregate_words(facts: Mapping[str, Any]) -> tuple[Said, ...]:
     return (
         Said(AGGREGATES, tuple(_released(facts))),
-        Said(COUNTED, tuple(_counted(facts))),
+        Said(COUNTED, tuple(counted_lines(facts))),
         Said(ONE_WINDOW, tuple(_one_window(facts))),
         Said(MANY_WINDOWS, tuple(_many_windows(facts))),
         Said(NOT_PROMISED, tuple(_not_promised(facts))),
@@ -65,14 +66,17 @@ def write_aggregates(facts: Mapping[str, Any]) -> str:
 
 
 def _released(facts: Mapping[str, Any]) -> Iterator[str]:
-    day = facts["windows_a_day"]
-    often = f"{day:,.4g} a day" if day >= 1 else f"one in {1 / day:,.4g} days"
-    yield (
-        f"one record for each window of {write_duration(facts['window_ms'])} from {write_moment(facts['from_ms'])} on, "
-        f"{often}, in order, also where nothing happened, to {facts['released_topic']}; nothing about an event"
-    )
+    yield f"one record for {each_window(facts)}, to {facts['released_topic']}; nothing about an event"
     for each in facts["aggregates"]:
         yield f"{each['name']}: {_what(each)}; {_noise(each)}"
+
+
+def each_window(facts: Mapping[str, Any]) -> str:
+    """How long windows are, since when, and how often there is one."""
+    day = facts["windows_a_day"]
+    often = f"{day:,.4g} a day" if day >= 1 else f"one in {1 / day:,.4g} days"
+    length, start = write_duration(facts["window_ms"]), write_moment(facts["from_ms"])
+    return f"each window of {length} from {start} on, {often}, in order, also where nothing happened"
 
 
 def _what(each: Mapping[str, Any]) -> str:
@@ -81,10 +85,10 @@ def _what(each: Mapping[str, Any]) -> str:
         return "how many users had an event"
     if kind in ("histogram", "top"):
         shown = "" if each["shown"] is None else f", of which the {each['shown']:,} most frequent are shown"
-        return f"how many users have each of {each['cells']:,} values as the {_TAKEN[each['take']]} of {path}{shown}"
+        return f"how many users have each of {each['cells']:,} values as the {TAKEN[each['take']]} of {path}{shown}"
     clipped = f"clipped to {each['low']:g} to {each['high']:g} in steps of {each['grid']:g}"
     several = "" if each["at_most"] is None else f", of {each['at_most']} events at most"
-    return f"the {kind} over all users of each one's {_TAKEN[each['take']]} of {path}{several}, {clipped}"
+    return f"the {kind} over all users of each one's {TAKEN[each['take']]} of {path}{several}, {clipped}"
 
 
 def _noise(each: Mapping[str, Any]) -> str:
@@ -102,7 +106,8 @@ def _noise(each: Mapping[str, Any]) -> str:
     return f"{loss}, {moves}; {scale}, so {right}"
 
 
-def _counted(facts: Mapping[str, Any]) -> Iterator[str]:
+def counted_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Which events belong to a window, and when it is closed."""
     lateness, by_clock = facts["lateness_ms"], facts["lateness_ms"] + facts["grace_ms"]
     yield (
         f"a partition closes a window once its latest event is {write_duration(lateness)} past its end, by the event's "

@@ -60,12 +60,17 @@ def init(
     aggregates: Annotated[
         bool, typer.Option("--aggregates", help="For windows of counts, sums, means and histograms over all users.")
     ] = False,
+    crowds: Annotated[
+        bool, typer.Option("--crowds", help="For windows of at least k users, with a computed guarantee and no noise.")
+    ] = False,
 ) -> None:
     """Write a settings file to start from, with every setting explained."""
     from stream.commands.init import init_command
-    from stream.commands.init_examples import AGGREGATES, EVENTS
+    from stream.commands.init_examples import AGGREGATES, CROWDS, EVENTS
 
-    raise typer.Exit(init_command(file, pipeline, AGGREGATES if aggregates else EVENTS))
+    if aggregates and crowds:
+        raise typer.BadParameter("a pipeline is of aggregates or of crowds", param_hint="--crowds")
+    raise typer.Exit(init_command(file, pipeline, CROWDS if crowds else AGGREGATES if aggregates else EVENTS))
 
 
 @app.command()

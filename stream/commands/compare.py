@@ -22,14 +22,12 @@ from stream.planning.comparison import Side, side_of
 from stream.planning.grid import Document, base_document, document_of, opened_of
 from stream.planning.points import NO_WINDOW, Candidate, notion_of
 from stream.planning.progress import Progress
-from stream.planning.sample import FEW_USERS, Sample, impossible_in, read_file
+from stream.planning.sample import FEW_USERS, Sample, impossible_in, read_file, with_user
 from stream.planning.search import Search
 from stream.planning.target import Target, check_one_model, impossible
-from stream.records.paths import Path as FieldPath
-from stream.records.paths import PathError, parse_path
 from stream.settings.followed import load_followed
 from stream.settings.load import written_out
-from stream.settings.model import RecordSettings, UserSettings
+from stream.settings.model import RecordSettings
 
 LOCAL: Final = ("top_k_grr", "randomised_response", "randomised_response_double")
 HEADS: Final = (
@@ -153,7 +151,7 @@ def _candidates(own: Opened) -> Iterator[Candidate]:
 
 def _sample(asked: Asked, own: Opened, search: Search) -> Sample:
     if asked.sample is not None:
-        return _sample_in(asked.sample, _record(asked, own.settings.record), own, search.spacing)
+        return _sample_in(asked.sample, with_user(own.settings.record, asked.user), own, search.spacing)
     if asked.users < FEW_USERS or asked.events < 1:
         why = f"an interval needs at least {FEW_USERS} users with an event"
         raise impossible("--users", why, "write larger numbers")
@@ -168,16 +166,6 @@ def _sample_in(file: Path, record: RecordSettings, own: Opened, spacing: int) ->
         share = f"{counted:,} of {sample.events.slot.shape[0]:,} events"
         sample.warnings.append(f"{share} have a value that the model calls impossible where it stands. {_IMPOSSIBLE}")
     return sample
-
-
-def _record(asked: Asked, record: RecordSettings) -> RecordSettings:
-    if asked.user is None:
-        return record
-    try:
-        path = parse_path(asked.user) if asked.user.startswith("$") else FieldPath((asked.user,))
-    except PathError as problem:
-        raise impossible("--user", str(problem), "write a path such as $.user") from None
-    return record.model_copy(update={"user": UserSettings(path=path, partitioned_by_user=True)})
 
 
 def _told(sample: Sample, sides: Sequence[Side]) -> Iterator[str]:

@@ -36,7 +36,7 @@ from stream.estimation.told import finished
 from stream.exposition import Page
 from stream.named_models import pipeline_models
 from stream.names import EXIT_DONE, EXIT_FAILED
-from stream.settings.followed import refuse_aggregates
+from stream.settings.followed import require_single_events
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
 
@@ -80,7 +80,7 @@ def estimate_command(
         options = Options(asked, serve=serve, brokers=tuple(brokers or ()), **others)
         refuse_together(options)
         settings = load_settings(config)
-        refuse_aggregates(settings, config)
+        require_single_events(settings, config)
         if options.brokers:
             kafka = settings.kafka.model_copy(update={"brokers": options.brokers})
             settings = settings.model_copy(update={"kafka": kafka})

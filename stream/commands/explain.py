@@ -2,9 +2,10 @@
 
 import math
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from beliefs.distance import EQUAL
 from beliefs.ledger import spread_counts
@@ -17,12 +18,15 @@ from stream.aggregates.opening import open_aggregates
 from stream.commands.aggregate_facts import aggregate_facts
 from stream.commands.aggregate_words import write_aggregates
 from stream.commands.compiling import compiling_told
+from stream.commands.crowd_facts import crowd_facts
+from stream.commands.crowd_words import write_crowds
 from stream.commands.expectation import DAY_MS, Expectation, Promised, one_day, without_budget
 from stream.commands.field_words import field_facts
 from stream.commands.learning_words import learning_facts, learning_promised, write_learning
 from stream.commands.memory import memory_of, whom_served
 from stream.commands.prose import write_explanation
 from stream.commands.report import errors_told, hint, say, say_json
+from stream.crowds.opening import open_crowds
 from stream.least_belief import belief_floor, least_belief
 from stream.names import EXIT_DONE
 from stream.opening import Opened, open_pipeline
@@ -31,17 +35,20 @@ from stream.policy_units import apart_units
 from stream.promise import Promise
 from stream.serving import Serving
 from stream.settings.kinds import Sliding
-from stream.settings.load import is_of_aggregates
+from stream.settings.load import Released, released_in
 from stream.settings.model import DEFAULT_DEADLINE_MS, Settings, WindowSettings
 from stream.windows.dual import Sequences
+
+Writer = Callable[[Mapping[str, Any]], str]
 
 
 def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
     """Print the explanation as text, or its figures as JSON."""
     with errors_told(as_json=as_json):
-        if is_of_aggregates(file):
-            about = aggregate_facts(open_aggregates(file, os.environ))
-            say_json({"ok": True, **about}) if as_json else say(write_aggregates(about))
+        kind = released_in(file)
+        if kind != "events":
+            about, write = _OF_WINDOWS[kind](file)
+            say_json({"ok": True, **about}) if as_json else say(write(about))
             return EXIT_DONE
         opened = open_pipeline(file, os.environ)
         with compiling_told(hint):
@@ -51,6 +58,20 @@ def explain_command(file: Path, events_per_day: int, as_json: bool) -> int:
         else:
             say(write_learning(facts) if "learning" in facts else write_explanation(facts))
     return EXIT_DONE
+
+
+def _aggregates(file: Path) -> tuple[dict[str, Any], Writer]:
+    return aggregate_facts(open_aggregates(file, os.environ)), write_aggregates
+
+
+def _crowds(file: Path) -> tuple[dict[str, Any], Writer]:
+    return crowd_facts(open_crowds(file, os.environ)), write_crowds
+
+
+_OF_WINDOWS: Final[dict[Released, Callable[[Path], tuple[dict[str, Any], Writer]]]] = {
+    "aggregates": _aggregates,
+    "crowds": _crowds,
+}
 
 
 def explain(opened: Opened, events_per_day: int) -> dict[str, Any]:

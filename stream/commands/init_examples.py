@@ -20,7 +20,23 @@ class Example:
     first: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
 
-NAMED: Final[dict[str, str]] = {"fields.each": "occupation", "aggregate.each": "example"}
+NAMED: Final[dict[str, str]] = {"fields.each": "occupation", "aggregate.each": "example", "crowd.release.by": "age"}
+
+_OF_EVENTS: Final = frozenset(
+    {
+        "record.protect",
+        "record.public",
+        "record.headers",
+        "record.release_key",
+        "model",
+        "mechanism",
+        "window",
+        "fields",
+        "budget",
+        "metrics.accounts",
+        "metrics.near_budget",
+    }
+)
 
 EVENTS: Final = Example(
     live={
@@ -46,7 +62,7 @@ EVENTS: Final = Example(
         "policy_version": "1",
     },
     steps=("put the model of your field into {folder}/model.json",),
-    without=frozenset({"aggregate"}),
+    without=frozenset({"aggregate", "crowd"}),
 )
 
 AGGREGATES: Final = Example(
@@ -72,21 +88,7 @@ AGGREGATES: Final = Example(
         "policy_version": "1",
     },
     steps=("say in {file} since when, of which fields, and who depends on whom",),
-    without=frozenset(
-        {
-            "record.protect",
-            "record.public",
-            "record.headers",
-            "record.release_key",
-            "model",
-            "mechanism",
-            "window",
-            "fields",
-            "budget",
-            "metrics.accounts",
-            "metrics.near_budget",
-        }
-    ),
+    without=_OF_EVENTS | {"crowd"},
     first={
         "aggregate.each": (
             ("how many users had an event in the window", "people: {count: users, epsilon: 0.05}"),
@@ -102,8 +104,45 @@ AGGREGATES: Final = Example(
     },
 )
 
+CROWDS: Final = Example(
+    live={
+        "version": "1",
+        "pipeline.name": "phones",
+        "kafka.brokers": "[127.0.0.1:9092]",
+        "kafka.raw_topic": "phones.raw",
+        "kafka.released_topic": "phones.crowds",
+        "kafka.dead_letter_topic": "phones.dead-letters",
+        "record.user": "key",
+        "record.event_time": "record",
+        "crowd.k": "10",
+        "crowd.over": "all",
+        "crowd.window": "1m",
+        "crowd.from": "2026-01-01T00:00:00Z",
+        "crowd.release.mean": "$.speed",
+        "crowd.release.low": "0",
+        "crowd.release.high": "40",
+        "crowd.release.grid": "1",
+        "crowd.release.take": "last",
+        "crowd.believes.law": "law.json",
+        "crowd.believes.known": "0.2",
+        "crowd.believes.windows": "any",
+        "crowd.target.epsilon": "1.0",
+        "crowd.target.delta": "1e-6",
+        "crowd.target.beyond": "withhold",
+        "keys.file": "keys.json",
+        "policy_version": "1",
+    },
+    steps=(
+        "say in {file} since when, and which statistic of which field",
+        "put the law of that field's values, one chance for each step from low to high, into {folder}/law.json",
+    ),
+    without=_OF_EVENTS | {"aggregate"},
+)
+
 _FIELD: Final = "fields.each.occupation."
 _QUERY: Final = "aggregate.each.example."
+_CROWD: Final = "crowd.release."
+_AGE: Final = f"{_CROWD}by.age."
 
 # What an optional field without a default looks like when it is used.
 WHEN_USED: Final[dict[str, str]] = {
@@ -167,4 +206,25 @@ WHEN_USED: Final[dict[str, str]] = {
     "aggregate.dependence.windows.law": "chain.json",
     "aggregate.target.nats": "4.0",
     "aggregate.target.windows": "24",
+    "crowd.delay.events": "1000",
+    "crowd.delay.time": "1m",
+    f"{_CROWD}count": "$.activity",
+    f"{_CROWD}sum": "$.speed",
+    f"{_CROWD}range": "$.speed",
+    f"{_CROWD}histogram": "$.activity",
+    f"{_CROWD}records": "mondrian",
+    f"{_CROWD}of": "[walking, running]",
+    f"{_CROWD}values": "[still, walking, in_car]",
+    f"{_CROWD}loss_most": "0.5",
+    f"{_CROWD}sensitive.of": "$.disease",
+    f"{_CROWD}sensitive.values": "[flu, angina, none]",
+    f"{_CROWD}sensitive.diverse": "2",
+    f"{_CROWD}sensitive.close": "0.2",
+    f"{_AGE}of": "$.age",
+    f"{_AGE}low": "0",
+    f"{_AGE}high": "120",
+    f"{_AGE}grid": "1",
+    f"{_AGE}tree": "{any: {young: [child, teen], old: [adult, senior]}}",
+    "crowd.believes.by": "$.vehicle_type",
+    "crowd.believes.household": "$.home",
 }

@@ -23,7 +23,7 @@ from stream.learning.record import Epoch, decode_epoch, epoch_number
 from stream.learning.standing import Standing
 from stream.names import EXIT_DONE
 from stream.protocol.control import LEARNING_KEY, PROGRESS_KEY, decode_progress, is_mark
-from stream.settings.followed import refuse_aggregates
+from stream.settings.followed import require_single_events
 from stream.settings.load import load_settings
 from stream.settings.model import Settings
 
@@ -43,7 +43,7 @@ def learnt_command(config: Path, partition: int | None, out: Path | None, as_jso
     """Say where each partition stands; with `out`, write the model of one of them."""
     with errors_told(as_json=as_json):
         settings = load_settings(config)
-        refuse_aggregates(settings, config)
+        require_single_events(settings, config)
         if settings.model.learn is None:
             why = "the settings name a model, and nothing is learnt"
             raise CannotFit(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from importlib.metadata import version as version_of
 
-from beliefs.rounding import INFINITE
+from beliefs.rounding import INFINITE, budget_units
 from stream.aggregates.opening import OpenedAggregates
 from stream.commands.aggregate_facts import aggregate_facts
 from stream.commands.aggregate_words import aggregate_words
 from stream.commands.explain import promised_facts
 from stream.commands.learning_words import learning_words
 from stream.commands.promising import SPENT, promise_words
+from stream.crowds.opening import OpenedCrowds
 from stream.metrics.about import About, Said
 from stream.metrics.meter import MeterSettings
 from stream.names import DISTRIBUTION, GATHERED_OUTCOMES
@@ -60,6 +61,27 @@ def aggregate_meter_settings_of(opened: OpenedAggregates) -> MeterSettings:
         outcomes=GATHERED_OUTCOMES,
         restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
         about=About(promise=aggregate_words(facts), warnings=opened.warnings),
+    )
+
+
+def crowd_meter_settings_of(opened: OpenedCrowds) -> MeterSettings:
+    """Nobody has a belief here, or a budget of his own: what windows tell is everybody's."""
+    settings, promise = opened.settings, opened.promise
+    return MeterSettings(
+        pipeline=promise.pipeline,
+        policy=promise.policy_name,
+        model="none",
+        mechanism=promise.release.grouper or "crowd",
+        epsilon=0 if promise.target is None else budget_units(promise.target.epsilon),
+        upper_budget=INFINITE,
+        lower_budget=INFINITE,
+        row_bytes=1,
+        version=version_of(DISTRIBUTION),
+        small_count_floor=settings.metrics.small_count_floor,
+        follows=False,
+        outcomes=GATHERED_OUTCOMES,
+        restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
+        about=About(promise=(), warnings=opened.warnings),
     )
 
 

@@ -18,6 +18,7 @@ from stream.commands.compiling import compiling_told
 from stream.commands.init import template
 from stream.commands.plan_aggregates import plan_aggregates
 from stream.commands.plan_asked import Asked, Outputs
+from stream.commands.plan_crowds import plan_crowds
 from stream.commands.report import errors_told, hint, say, say_json
 from stream.errors import CannotPlan
 from stream.fields.joint import read_joint
@@ -37,15 +38,19 @@ from stream.planning.words import Plan, figures, told
 from stream.planning.written import Given, settings_text
 from stream.serving import load_model
 from stream.settings.kinds import read_duration
-from stream.settings.load import is_of_aggregates, load_settings, written_out
+from stream.settings.load import load_settings, released_in, written_out
 from stream.settings.model import Settings
 
 
 def plan_command(asked: Asked, outputs: Outputs, *, as_json: bool) -> int:
     """Print the plan, and write what is asked for."""
     with errors_told(as_json=as_json):
-        if asked.config is not None and is_of_aggregates(asked.config):
-            return plan_aggregates(asked, outputs, as_json=as_json)
+        if asked.config is not None and (kind := released_in(asked.config)) != "events":
+            plan_windows = plan_aggregates if kind == "aggregates" else plan_crowds
+            return plan_windows(asked, outputs, as_json=as_json)
+        if asked.sample is not None or asked.user is not None:
+            why = "a plan takes samples of crowds alone, and none are declared"
+            raise impossible("--sample and --user", why, "leave them away; `sottovoce compare` takes samples of events")
         if asked.within:
             why = "widths are for aggregates of windows, and none are declared"
             raise impossible("--within", why, "give settings with aggregate, or remove it")

@@ -24,6 +24,8 @@ class Asked:
     everything: bool = False
     within: tuple[str, ...] = ()
     users: int = USERS_A_WINDOW
+    sample: Path | None = None
+    user: str | None = None
 
 
 @dataclass(frozen=True)

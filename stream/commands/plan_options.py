@@ -79,7 +79,18 @@ Within = Annotated[
         show_default=False,
     ),
 ]
-UsersAWindow = Annotated[int, typer.Option("--users", help="Of aggregates: over how many users in a window means are.")]
+UsersAWindow = Annotated[
+    int,
+    typer.Option("--users", help="Of aggregates and crowds: how many users a window of the declared length has."),
+]
+CrowdFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--sample",
+        metavar="FILE",
+        help="Of crowds: past raw records as .jsonl, .csv, .tsv or .parquet, for the windows and boxes that they make.",
+    ),
+]
 Everything = Annotated[bool, typer.Option("--all", help="List every point, not only those that no other beats.")]
 
 SampleFile = Annotated[
@@ -122,13 +133,15 @@ def plan(
     everything: Everything = False,
     within: Within = None,
     users: UsersAWindow = USERS_A_WINDOW,
+    sample: CrowdFile = None,
+    user: User = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the mechanism, epsilon, window and budget that keep what you want and tell the least.
 
     Say what you want with --agreement, --distance, --leakage-per-day and --delay; without any of them the points that
-    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. No data is read, and no
-    Kafka.
+    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. Of crowds: how many users
+    and how long a window it takes, and with --sample what each grouper makes of it. No other data is read, and no Kafka.
     """
     from stream.commands.plan import plan_command
     from stream.commands.plan_asked import Asked, Outputs
@@ -136,5 +149,19 @@ def plan(
 
     grid = Grid(tuple(mechanism or ()), tuple(epsilon or ()), tuple(order or ()), tuple(window or ()))
     wanted = tuple(within or ())
-    asked = Asked(config, model, agreement, distance, leakage, events_per_day, delay, grid, everything, wanted, users)
+    asked = Asked(
+        config,
+        model,
+        agreement,
+        distance,
+        leakage,
+        events_per_day,
+        delay,
+        grid,
+        everything,
+        wanted,
+        users,
+        sample,
+        user,
+    )
     raise typer.Exit(plan_command(asked, Outputs(html, write, replace), as_json=as_json))

@@ -7,17 +7,19 @@ from typing import Any
 from stream.aggregates.opening import OpenedAggregates, open_aggregates
 from stream.commands.memory import in_short, memory_of, whom_served
 from stream.commands.report import errors_told, say, say_json
+from stream.crowds.opening import OpenedCrowds, open_crowds
 from stream.names import EXIT_DONE
 from stream.opening import Opened, open_pipeline
-from stream.settings.load import is_of_aggregates
+from stream.settings.load import released_in
 
 
 def validate_command(file: Path, as_json: bool) -> int:
     """Say that all is in order, with the warnings; or every problem."""
     with errors_told(as_json=as_json):
-        if is_of_aggregates(file):
-            about = open_aggregates(file, os.environ)
-            say_json({"ok": True, **summary_of_aggregates(about)}) if as_json else say(_text_of_aggregates(about))
+        kind = released_in(file)
+        if kind != "events":
+            about = open_aggregates(file, os.environ) if kind == "aggregates" else open_crowds(file, os.environ)
+            say_json({"ok": True, **summary_of_windows(about)}) if as_json else say(_text_of_windows(about))
             return EXIT_DONE
         opened = open_pipeline(file, os.environ)
         if as_json:
@@ -27,23 +29,34 @@ def validate_command(file: Path, as_json: bool) -> int:
     return EXIT_DONE
 
 
-def summary_of_aggregates(opened: OpenedAggregates) -> dict[str, Any]:
+def summary_of_windows(opened: OpenedAggregates | OpenedCrowds) -> dict[str, Any]:
     return {
         "file": str(opened.file),
         "pipeline": opened.settings.pipeline.name,
         "policy": opened.promise.policy_name,
-        "aggregates": [query.name for query in opened.promise.queries],
+        **_declared(opened),
         "key_epoch": opened.ring.current.number,
         "key_fingerprint": opened.ring.current.fingerprint,
         "warnings": list(opened.warnings),
     }
 
 
-def _text_of_aggregates(opened: OpenedAggregates) -> str:
-    facts = summary_of_aggregates(opened)
+def _declared(opened: OpenedAggregates | OpenedCrowds) -> dict[str, Any]:
+    if isinstance(opened, OpenedAggregates):
+        return {"aggregates": [query.name for query in opened.promise.queries]}
+    release = opened.declared.release
+    return {"k": opened.promise.k, "release": release.records or release.kind}
+
+
+def _text_of_windows(opened: OpenedAggregates | OpenedCrowds) -> str:
+    facts = summary_of_windows(opened)
+    if "aggregates" in facts:
+        what = f"aggregates {', '.join(facts['aggregates'])}"
+    else:
+        what = f"{facts['release']} of crowds of at least {facts['k']:,}"
     in_order = (
-        f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, aggregates "
-        f"{', '.join(facts['aggregates'])}, key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
+        f"{opened.file} is in order: pipeline {facts['pipeline']}, policy {facts['policy']}, {what}, "
+        f"key epoch {facts['key_epoch']} ({facts['key_fingerprint']})."
     )
     return "\n".join([*(f"WARNING: {warning}" for warning in opened.warnings), in_order])
 

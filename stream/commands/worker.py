@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from socket import gethostname
 from uuid import UUID
 
 from stream.clock_rows import rows_of_promise, words_beside, words_of
 from stream.commands.aggregate_worker import aggregate_task
+from stream.commands.crowd_worker import crowd_task
 from stream.commands.meter_settings import meter_settings_of
 from stream.commands.witnessing import following_of, witness_of
 from stream.commands.working import Task, carry_out, no_records
@@ -32,7 +33,7 @@ from stream.protocol.logbook import Logbook
 from stream.protocol.observer import Observers
 from stream.protocol.ports import Pipeline, UserStore
 from stream.protocol.publish import Topics
-from stream.settings.load import load_settings
+from stream.settings.load import released_in
 from stream.state import row_bytes
 from stream.stores.memory import MemoryStore
 from stream.watch import Following, Watch
@@ -42,19 +43,19 @@ from stream.windows.pipeline import WindowPipeline
 
 def run_worker(file: Path) -> None:
     """Run one worker until it is told to stop; raises what ended it otherwise."""
-    aggregates = load_settings(file).aggregate is not None
-    asyncio.run(carry_out(aggregate_task(file, os.environ) if aggregates else _task(file)))
+    tasks = {"aggregates": aggregate_task, "crowds": crowd_task, "events": _task}
+    asyncio.run(carry_out(tasks[released_in(file)](file, os.environ)))
 
 
-def _task(file: Path) -> Task:
-    opened = open_pipeline(file, os.environ)
+def _task(file: Path, environment: Mapping[str, str]) -> Task:
+    opened = open_pipeline(file, environment)
     following = following_of(opened)
     learners = Learners(logging.getLogger(LEARNING_LOG))
     meter = Meter(meter_settings_of(opened, bytes_of_a_row(opened)), witness=witness_of(opened, following))
     meter.learners = learners
     if opened.promise.fields is not None:
         meter.fields = FieldCounts(opened.promise.fields, opened.settings.metrics.small_count_floor)
-    job = _job(opened, connection_of(opened.settings.kafka, os.environ), meter, following, learners)
+    job = _job(opened, connection_of(opened.settings.kafka, environment), meter, following, learners)
     return Task(opened.settings, meter, job, lambda: warm_up(job), opened.warnings)
 
 

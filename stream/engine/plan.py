@@ -16,7 +16,8 @@ class Plan:
     is a raw value written anew.
 
     `single` are topics that have one partition, to which all partitions write; `elsewhere` are those that another job
-    of the pipeline answers for, whatever partitions they have.
+    of the pipeline answers for, whatever partitions they have; in `stamped` ones the brokers' time of each record
+    counts, and not the writer's.
     """
 
     pipeline: str
@@ -30,6 +31,7 @@ class Plan:
     released_bytes: int | None = None
     single: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = frozenset()
+    stamped: frozenset[str] = frozenset()
     replication_factor: int = 1
     session_timeout_ms: int = 10_000
     drain_seconds: float = 10.0

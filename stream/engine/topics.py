@@ -30,6 +30,7 @@ ANY_TIME = str(2**63 - 1)
 TIME_LIMIT = "message.timestamp.after.max.ms"
 SIZE_LIMIT = "max.message.bytes"
 TIME_KIND = "message.timestamp.type"
+BROKERS_TIME = "LogAppendTime"
 
 
 async def prepare_topics(plan: Plan) -> tuple[TopicFacts, int]:
@@ -77,7 +78,7 @@ async def _prepare(plan: Plan, client: Any, admin: Any) -> tuple[TopicFacts, int
         if name not in plan.elsewhere:
             _check_count(found, raw, alone=name in plan.single)
         if name in written:
-            _check_settings(name, await _settings(admin, name), written[name], compacted=name == plan.topics.changelog)
+            _check_settings(plan, name, await _settings(admin, name), written[name])
     for name, size in written.items():
         if name not in facts:
             await _make(plan, admin, name, 1 if name in plan.single else raw.partitions, size)
@@ -104,13 +105,15 @@ def _check_count(found: TopicFacts, raw: TopicFacts, *, alone: bool) -> None:
     )
 
 
-def _check_settings(topic: str, found: Mapping[str, str], size: int, *, compacted: bool) -> None:
-    if compacted and found["cleanup.policy"] != "compact":
+def _check_settings(plan: Plan, topic: str, found: Mapping[str, str], size: int) -> None:
+    if topic == plan.topics.changelog and found["cleanup.policy"] != "compact":
         raise _setting(topic, found, "cleanup.policy", "compact", "a belief that is deleted is told a second time")
     if int(found[SIZE_LIMIT]) < size:
         raise _setting(
             topic, found, SIZE_LIMIT, f"at least {size}", "a record that does not fit would stop its partition"
         )
+    if topic in plan.stamped and found[TIME_KIND] != BROKERS_TIME:
+        raise _setting(topic, found, TIME_KIND, BROKERS_TIME, "a writer whose clock is wrong would cut everybody's delay")
     if found[TIME_KIND] == "CreateTime" and int(found.get(TIME_LIMIT, ANY_TIME)) < int(ANY_TIME):
         raise _setting(topic, found, TIME_LIMIT, ANY_TIME, "an event dated in the future would stop its partition")
 
@@ -136,6 +139,8 @@ async def _settings(admin: Any, topic: str) -> dict[str, str]:
 async def _make(plan: Plan, admin: Any, topic: str, partitions: int, size: int) -> None:
     settings = {SIZE_LIMIT: str(max(MESSAGE_BYTES, size)), TIME_LIMIT: ANY_TIME}
     settings["cleanup.policy"] = "compact" if topic == plan.topics.changelog else "delete"
+    if topic in plan.stamped:
+        settings[TIME_KIND] = BROKERS_TIME
     answer = await admin.create_topics([NewTopic(topic, partitions, plan.replication_factor, topic_configs=settings)])
     for _, error, *_ in answer.topic_errors:
         # Another worker of this pipeline may have made it a moment ago, in the same way.

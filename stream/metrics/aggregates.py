@@ -9,10 +9,10 @@ from typing import Final
 
 from beliefs.rounding import INFINITE, nats
 from stream import names
-from stream.aggregates.gather import GatherTold
 from stream.aggregates.ledger import Decision
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.total import TotalTold
+from stream.gathering.first import GatherTold
 from stream.metrics.metric import Kind, Metric
 from stream.protocol.limits import wall_clock_ms
 

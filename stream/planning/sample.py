@@ -20,6 +20,8 @@ from stream.fitting.reading import Reading, Users, told
 from stream.fitting.sources import fields_of, file_source, format_of
 from stream.planning.target import impossible
 from stream.policy import Events
+from stream.records.paths import Path as FieldPath
+from stream.records.paths import PathError, parse_path
 from stream.settings.model import RecordSettings, UserSettings
 
 FEW_USERS: Final = 3
@@ -45,6 +47,17 @@ def record_of(record: RecordSettings) -> RecordSettings:
         raise impossible("--user", why, "name the field that holds the user: --user $.user")
     user = UserSettings(path=record.user.path, partitioned_by_user=True)
     return record.model_copy(update={"user": user})
+
+
+def with_user(record: RecordSettings, user: str | None) -> RecordSettings:
+    """The same with the field that --user names, if it names one."""
+    if user is None:
+        return record
+    try:
+        path = parse_path(user) if user.startswith("$") else FieldPath((user,))
+    except PathError as problem:
+        raise impossible("--user", str(problem), "write a path such as $.user") from None
+    return record.model_copy(update={"user": UserSettings(path=path, partitioned_by_user=True)})
 
 
 def read_file(

@@ -6,7 +6,7 @@ Some small records stand in every partition of the belief changelog beside the u
     key b"o"  the progress mark, 8 bytes big-endian: the source offset from which the next block starts
     key b"t"  the clock mark, 16 bytes big-endian: a time, and the source offset at which windows due by then are closed
     key b"e"  where a model is learnt, the epoch mark: how far that has come (stream/learning/mark.py)
-    key b"a"  where aggregates are released, how far windows are closed (stream/aggregates)
+    key b"a"  where aggregates or crowds are released, how far that has come (stream/gathering)
     key b"E"  and 8 bytes big-endian, the number of an epoch: what it began with (stream/learning/record.py)
 
 The control record is written in a partition's first transaction and checked at every load. The progress mark is
@@ -36,6 +36,7 @@ from stream.names import (
     CHANGELOG_EPOCH_PREFIX,
     CHANGELOG_LEARNING_KEY,
     CHANGELOG_PROGRESS_KEY,
+    CROWDS,
 )
 
 CONTROL_KEY: Final = CHANGELOG_CONTROL_KEY
@@ -66,8 +67,9 @@ class Control:
     first_key_fingerprint: str
 
     @property
-    def is_of_aggregates(self) -> bool:
-        return self.model.startswith(f"{AGGREGATES}@")
+    def is_of_windows(self) -> bool:
+        """Of aggregates or crowds: nobody has a belief."""
+        return self.model.startswith((f"{AGGREGATES}@", f"{CROWDS}@"))
 
 
 # What may change when no record waits: every later offset then uses the new one, and no earlier one is ever repeated.
@@ -123,11 +125,11 @@ _OF_AGGREGATES: Final = {
         "go back to the old settings, or give the pipeline a new name",
     ),
     "topic_id": (
-        "the raw topic, or that of its partitions' sums, was deleted and made again: no window may use its coins twice",
+        "the raw topic, or that of what its partitions have sent, was deleted and made again: no window may use its coins twice",
         "give the pipeline a new name, so that it starts with new windows",
     ),
     "partitions": (
-        "the raw topic's partition count has changed, and a window waits for the sums of each of them",
+        "the raw topic's partition count has changed, and a window waits for what each of them sends",
         "go back to the old partition count, or give the pipeline a new name",
     ),
 }

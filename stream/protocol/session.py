@@ -169,7 +169,7 @@ class Session:
         return found
 
     def _refused(self, found: list[Difference]) -> StateRefused:
-        return refuse(worst(found), self._where, aggregates=self._world.identity.is_of_aggregates)
+        return refuse(worst(found), self._where, aggregates=self._world.identity.is_of_windows)
 
     def _check_new(self, committed: int | None) -> None:
         if committed is not None or len(self._store) or PROGRESS_KEY in self._store.marks():

@@ -18,12 +18,11 @@ import orjson
 
 from beliefs.alphabet import Alphabet, Categories, IntegerRange
 from beliefs.checks import require
-from mechanisms.aggregate.quantised import Amounts
 from stream.names import UNREADABLE
 from stream.protocol.inputs import KEY, SPARE, InputBlock
 from stream.protocol.texts import Texts
 from stream.records.assemble import Joined, Pieces, Ready, Reported, assemble, joined, joined_reports, measure
-from stream.records.fields import FieldForm, as_columns
+from stream.records.fields import FieldForm, Reading, as_columns
 from stream.records.lookups import (
     ABSENT,
     CLOSELY,
@@ -235,7 +234,7 @@ def _plain_names(settings: RecordSettings, fields: tuple[FieldForm, ...]) -> lis
     return names if served else None
 
 
-def _members_table(alphabet: Alphabet | Amounts) -> Members | None:
+def _members_table(alphabet: Reading) -> Members | None:
     """Nothing for an alphabet that cannot list its members: the definition reads its records."""
     if isinstance(alphabet, Categories):
         return texts_table([value.encode() for value in alphabet.values])

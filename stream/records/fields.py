@@ -18,9 +18,14 @@ import numpy as np
 from beliefs.alphabet import Alphabet, Bins, Categories, IntegerRange, is_json_number
 from mechanisms.aggregate.quantised import Amounts
 from stream import names
+from stream.records.among import Among
+from stream.records.belonging import NOBODY, Belonging
 from stream.records.lookups import Integers
 from stream.records.paths import MISSING, Path, getter
 from stream.records.shapes import Rejected, Symbols
+
+Reading = Alphabet | Amounts | Among | Belonging
+"""How what stands in a field becomes a symbol."""
 
 ValueReader = Callable[[Any], int | str]
 FieldsReader = Callable[[dict[str, Any]], Symbols | Rejected]
@@ -30,12 +35,15 @@ _NONE: Final[Symbols] = ()
 
 @dataclass(frozen=True, slots=True)
 class FieldForm:
-    """One such field. With `at_most` it holds a list of so many different values or fewer."""
+    """One such field. With `at_most` it holds a list of so many different values or fewer. `unfit` is why an event is
+    refused whose value has no symbol, where the field has a reason of its own.
+    """
 
     name: str
     path: Path
-    alphabet: Alphabet | Amounts
+    alphabet: Reading
     at_most: int | None = None
+    unfit: str | None = None
 
     @property
     def slots(self) -> int:
@@ -43,13 +51,14 @@ class FieldForm:
         return 1 if self.at_most is None else self.at_most
 
 
-def value_reader(alphabet: Alphabet | Amounts) -> ValueReader:
+def value_reader(alphabet: Reading) -> ValueReader:
     """A function from a value to its symbol, or to the reason why it has none."""
     is_of_kind = _kind_check(alphabet)
+    missing: int | str = NOBODY if isinstance(alphabet, Belonging) else names.FIELD_MISSING
 
     def read(value: Any) -> int | str:
         if value is MISSING:
-            return names.FIELD_MISSING
+            return missing
         if not is_of_kind(value):
             return names.FIELD_TYPE
         symbol = alphabet.index_of(value)
@@ -87,7 +96,11 @@ def as_columns(rows: Sequence[Symbols], forms: Sequence[FieldForm]) -> tuple[Int
     return tuple(columns)
 
 
-def _kind_check(alphabet: Alphabet | Amounts) -> Callable[[Any], bool]:
+def _kind_check(alphabet: Reading) -> Callable[[Any], bool]:
+    if isinstance(alphabet, Among):
+        return _kind_check(alphabet.values)
+    if isinstance(alphabet, Belonging):
+        return lambda value: isinstance(value, str) or is_json_number(value)
     if isinstance(alphabet, Categories | IntegerRange):
         kind = alphabet.member_type
         return lambda value: type(value) is kind
@@ -98,12 +111,12 @@ def _kind_check(alphabet: Alphabet | Amounts) -> Callable[[Any], bool]:
 
 def _slots_reader(form: FieldForm) -> Callable[[Any], Sequence[int] | str]:
     read = value_reader(form.alphabet)
-    if form.at_most is not None and not isinstance(form.alphabet, Amounts):
+    if form.at_most is not None and not isinstance(form.alphabet, Amounts | Among | Belonging):
         return _list_reader(read, form.at_most, form.alphabet.size)
 
     def one(value: Any) -> Sequence[int] | str:
         symbol = read(value)
-        return symbol if isinstance(symbol, str) else (symbol,)
+        return (form.unfit or symbol) if isinstance(symbol, str) else (symbol,)
 
     return one
 

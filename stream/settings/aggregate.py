@@ -1,6 +1,5 @@
 """Windows of aggregates over the users of a pipeline: counts, sums, means and histograms, released with noise."""
 
-from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
@@ -11,6 +10,7 @@ from stream.records.paths import Path
 from stream.settings.amounts import Amount, Moment
 from stream.settings.kinds import DURATION_SCHEMA, Budget, FieldPath, FileName, duration_between
 from stream.settings.section import Section
+from stream.settings.steps import Steps, steps_of
 from stream.settings.values import declared_schema, read_declared
 
 MOST_QUERIES: Final = 32
@@ -98,11 +98,8 @@ class QuerySettings(Section):
         return self.sum or self.mean or self.histogram or self.of
 
     @property
-    def steps(self) -> tuple[Decimal, Decimal, Decimal] | None:
-        """low, high and grid, where all are given."""
-        if self.low is None or self.high is None or self.grid is None:
-            return None
-        return self.low, self.high, self.grid
+    def steps(self) -> Steps | None:
+        return steps_of(self)
 
 
 class UsersSettings(Section):

@@ -13,30 +13,18 @@ from stream.settings.aggregate import (
     Kind,
     QuerySettings,
 )
+from stream.settings.alone import stands_alone
 from stream.settings.amounts import write_decimal
 from stream.settings.collect import Collector
 from stream.settings.own_names import Wrong, wrong_names
+from stream.settings.steps import wrong_steps
 from stream.settings.yaml_lines import Place
 
-_ALONE: Final[tuple[tuple[str, ...], ...]] = (
-    ("record", "protect"),
-    ("record", "public"),
-    ("record", "headers"),
-    ("record", "release_key"),
-    ("model",),
-    ("mechanism",),
-    ("window",),
-    ("fields",),
-    ("budget",),
-    ("metrics", "accounts"),
-)
 _ABOUT: Final[dict[tuple[str, ...], str]] = {
     ("budget",): "say at aggregate.target how much may be told",
     ("window",): "say at aggregate.window how long a window is",
     ("mechanism",): "say at each aggregate its epsilon",
 }
-_MOST_STEPS: Final = 1_000_000_000
-"""So that the sum of two thousand million users' contributions fits 62 bits."""
 _WIDEST_NOISE: Final = 1 << 40
 """With eight times as much, where a window is topped up, still inside the 2^44 of mechanisms/aggregate/geometric.py."""
 _MOST_OPEN_NUMBERS: Final = 1 << 22
@@ -67,15 +55,12 @@ _WRITE: Final[dict[Kind, str]] = {
 def aggregate_fits(collector: Collector) -> None:
     if not collector.gives("aggregate"):
         return
-    for alone in _ALONE:
-        if collector.gives(*alone):
-            name = ".".join(alone)
-            fix = f"remove {name}; {_ABOUT.get(alone, 'no record is released for an event')}"
-            collector.add(alone, f"{name} beside aggregate", "aggregate without it", fix)
+    stands_alone(collector, "aggregate", _ABOUT, "no record is released for an event")
     aggregate: AggregateSettings | None = collector.values.get("aggregate")
     if aggregate is None:
         return
-    for wrong in (*wrong_names("aggregate", aggregate.each, MOST_QUERIES, "aggregates"), *_dependence(aggregate)):
+    names = wrong_names(("aggregate", "each"), aggregate.each, MOST_QUERIES, "aggregates")
+    for wrong in (*names, *_dependence(aggregate)):
         collector.add(*wrong)
     sound = True
     for name, query in aggregate.each.items():
@@ -125,19 +110,9 @@ def _steps(query: QuerySettings) -> Iterator[Wrong]:
     if query.steps is None:
         return
     low, high, grid = query.steps
+    yield from wrong_steps(query.steps)
     if grid <= 0:
-        yield ("grid",), write_decimal(grid), "a step above 0", "write how fine values are looked at, such as 0.5"
         return
-    if not low < high:
-        yield ("high",), f"{write_decimal(high)}, with low {write_decimal(low)}", "more than low", "raise high"
-    for name, bound in (("low", low), ("high", high)):
-        if abs(bound) > grid * _MOST_STEPS:
-            found = f"{write_decimal(bound)} with a grid of {write_decimal(grid)}"
-            yield (name,), found, f"at most {_MOST_STEPS:,} steps of the grid from 0", "choose larger steps"
-        elif bound % grid:
-            nearest = (bound / grid).to_integral_value() * grid
-            fix = f"write {write_decimal(nearest)}, or a grid that divides it"
-            yield (name,), f"{write_decimal(bound)}, between two multiples of the grid", "a multiple of grid", fix
     steps = (high - low) / grid
     if query.kind == "mean" and steps == 1:
         fix = "write a finer grid; the share of one of two values is better told by a histogram"

@@ -18,9 +18,9 @@ _RAPPOR: Final = ("report_zero", "report_one")
 
 def something_is_protected(collector: Collector) -> None:
     """A field whose values follow one another, with its model, mechanism and budget; or other fields alone; or, with
-    aggregates of windows, everything that a user contributes.
+    aggregates of windows or crowds, everything that a user contributes.
     """
-    if collector.gives("aggregate"):
+    if collector.gives("aggregate") or collector.gives("crowd"):
         return
     follows, apart = collector.gives("record", "protect"), collector.gives("fields")
     if collector.gives("record") and not follows and not apart:
@@ -46,7 +46,7 @@ def fields_fit(collector: Collector) -> None:
     if fields is None:
         return
     for wrong in (
-        *wrong_names("fields", fields.each, MOST_FIELDS, "fields"),
+        *wrong_names(("fields", "each"), fields.each, MOST_FIELDS, "fields"),
         *_paths(collector, fields),
         *_together(collector, fields),
     ):

@@ -3,11 +3,13 @@
 from ipaddress import ip_address
 from typing import Final
 
-from stream.names import CHANGELOG_SUFFIX, PARTIALS_SUFFIX, TOTAL_SUFFIX
+from stream.names import CHANGELOG_SUFFIX, CROWDS_SUFFIX, PARTIALS_SUFFIX, TOTAL_SUFFIX
 from stream.settings.collect import Collector, have
 from stream.settings.yaml_lines import Place
 
 _TOPICS: Final = ("raw_topic", "released_topic", "dead_letter_topic")
+_STAGES: Final = {"aggregate": PARTIALS_SUFFIX, "crowd": CROWDS_SUFFIX}
+"""What works in two stages, and the topic between them."""
 
 
 def kafka_fits(collector: Collector) -> None:
@@ -20,9 +22,10 @@ def _topics_differ(collector: Collector) -> None:
     pipeline = collector.values.get("pipeline.name")
     if pipeline is not None:
         seen[pipeline + CHANGELOG_SUFFIX] = "the belief topic, which is named after pipeline.name"
-        if collector.gives("aggregate"):
-            own = "a topic of the aggregates' own, which is named after pipeline.name"
-            seen[pipeline + PARTIALS_SUFFIX] = seen[pipeline + TOTAL_SUFFIX + CHANGELOG_SUFFIX] = own
+        for section, suffix in _STAGES.items():
+            if collector.gives(section):
+                own = f"a topic of the {section}'s own, which is named after pipeline.name"
+                seen[pipeline + suffix] = seen[pipeline + TOTAL_SUFFIX + CHANGELOG_SUFFIX] = own
     for name in _TOPICS:
         topic = collector.values.get(f"kafka.{name}")
         if topic is None:

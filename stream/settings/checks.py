@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from stream.names import OWN_HEADERS
 from stream.settings.beside_aggregate import aggregate_fits
+from stream.settings.beside_crowd import crowd_fits
 from stream.settings.beside_fields import fields_fit, something_is_protected
 from stream.settings.beside_kafka import kafka_fits
 from stream.settings.collect import Collector, have
@@ -230,4 +231,5 @@ _CHECKS: Final[tuple[Callable[[Collector], None], ...]] = (
     upper_fits,
     fields_fit,
     aggregate_fits,
+    crowd_fits,
 )

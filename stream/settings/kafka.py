@@ -55,7 +55,8 @@ class KafkaSettings(Section):
     sasl: SaslSettings | None = Field(default=None, description="how to log in")
     raw_topic: Topic = Field(description="the topic with the raw events; nobody but this pipeline should read it")
     released_topic: Topic = Field(
-        description="the topic for the released events, with as many partitions as raw_topic; of aggregates with one"
+        description="the topic for the released events, with as many partitions as raw_topic; of aggregates, and of "
+        "crowds over all partitions, with one"
     )
     dead_letter_topic: Topic = Field(
         description="the topic for records that cannot be released; it gets reasons, never values"

@@ -4,13 +4,16 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from stream.errors import ConfigurationRefused, Problem
 from stream.settings.checks import check_together
 from stream.settings.collect import Collector
 from stream.settings.model import MechanismSettings, Settings
 from stream.settings.yaml_lines import Tree, read_tree
+
+Released = Literal["events", "aggregates", "crowds"]
+"""A record for each event, or windows of aggregates, or crowds."""
 
 # Every field that holds a file or a folder; a relative one is meant beside the settings file.
 FILES: Final = (
@@ -23,6 +26,7 @@ FILES: Final = (
     ("fields", "joint"),
     ("aggregate", "dependence", "users", "law"),
     ("aggregate", "dependence", "windows", "law"),
+    ("crowd", "believes", "law"),
     ("kafka", "tls", "ca_file"),
     ("kafka", "tls", "certificate_file"),
     ("kafka", "tls", "private_key_file"),
@@ -41,9 +45,13 @@ def load_settings(file: Path) -> Settings:
     return parse_settings(data, file)
 
 
-def is_of_aggregates(file: Path) -> bool:
-    """Whether these settings are of a pipeline that releases windows of aggregates."""
-    return load_settings(file).aggregate is not None
+def released_in(file: Path) -> Released:
+    """What these settings are about."""
+    return kind_of(load_settings(file))
+
+
+def kind_of(settings: Settings) -> Released:
+    return "aggregates" if settings.aggregate is not None else "crowds" if settings.crowd is not None else "events"
 
 
 def parse_settings(data: bytes, file: Path) -> Settings:
@@ -126,13 +134,29 @@ def aggregate_fingerprint(settings: Settings, laws: Mapping[str, str]) -> bytes:
     users, windows = settings.aggregate.dependence.users, settings.aggregate.dependence.windows
     return _eight_bytes(
         {
-            "pipeline": settings.pipeline.name,
-            "record": settings.record.model_dump(mode="json", include={"user", "event_time", "max_bytes"}),
+            **_of_windows(settings),
             "aggregate": {**declared, "each": list(declared["each"].items())},
             "dependence": {"group": users.group, "fresh": windows.fresh, **laws},
-            "policy_version": settings.policy_version,
         }
     )
+
+
+def crowd_fingerprint(settings: Settings, law_digest: str | None) -> bytes:
+    """The same of a pipeline of crowds. The order of attributes and of the values in a tree decides, too, so what is
+    declared counts as the text that has it in this order.
+    """
+    if settings.crowd is None:
+        raise ValueError("no crowd is declared")
+    declared = settings.crowd.model_dump(mode="json", by_alias=True, exclude={"believes": {"law"}})
+    return _eight_bytes({**_of_windows(settings), "crowd": json.dumps(declared), "law": law_digest})
+
+
+def _of_windows(settings: Settings) -> dict[str, Any]:
+    return {
+        "pipeline": settings.pipeline.name,
+        "record": settings.record.model_dump(mode="json", include={"user", "event_time", "max_bytes"}),
+        "policy_version": settings.policy_version,
+    }
 
 
 def _eight_bytes(decides: Mapping[str, Any]) -> bytes:

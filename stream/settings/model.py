@@ -12,6 +12,7 @@ from stream.names import CHANGELOG_SUFFIX
 from stream.records.paths import Path
 from stream.settings.aggregate import AggregateSettings
 from stream.settings.budget import BudgetSettings, MetricsSettings
+from stream.settings.crowd import CrowdSettings
 from stream.settings.fields import FieldsSettings
 from stream.settings.kafka import KafkaSettings
 from stream.settings.kinds import (
@@ -261,6 +262,12 @@ class Settings(Section):
         default=None,
         description="instead of a record for each event: counts, sums, means and histograms over all users, one record "
         "for each window of event time; without record.protect, fields, model, mechanism, window and budget",
+    )
+    crowd: CrowdSettings | None = Field(
+        default=None,
+        description="instead of a record for each event: one statistic of each window over at least k users, or "
+        "records in boxes of at least k, without noise; without record.protect, fields, model, mechanism, window, "
+        "budget and aggregate",
     )
     budget: BudgetSettings = Field(
         default=BudgetSettings.model_validate({"nats": "unlimited"}),

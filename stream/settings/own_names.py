@@ -15,12 +15,12 @@ class _Names(Sized, Protocol):
     def __iter__(self) -> Iterator[str]: ...
 
 
-def wrong_names(section: str, names: _Names, most: int, what: str) -> Iterator[Wrong]:
-    """Of `each` in this section: too many of them, and names that not everybody could write."""
+def wrong_names(place: Place, names: _Names, most: int, what: str) -> Iterator[Wrong]:
+    """Of the sections at this place: too many of them, and names that not everybody could write."""
     if len(names) > most:
         fix = "give the others a pipeline of their own, or leave them out"
-        yield (section, "each"), f"{len(names)} {what}", f"at most {most} {what}", fix
+        yield place, f"{len(names)} {what}", f"at most {most} {what}", fix
     for name in names:
         if not 1 <= len(name) <= _LONGEST_NAME or not set(name) <= _SIGNS:
             allowed = f"1 to {_LONGEST_NAME} letters, digits, _ or -"
-            yield (section, "each", name), "a name of other signs", allowed, "write it with letters, digits, _ and -"
+            yield (*place, name), "a name of other signs", allowed, "write it with letters, digits, _ and -"

@@ -8,12 +8,12 @@ from beliefs.checks import Invalid
 from stream.settings.kinds import wrong
 
 
-def read_declared(value: Any, most: int, example: str, fewer: str) -> Alphabet:
-    """An alphabet of 2 to so many values."""
+def read_declared(value: Any, most: int, example: str, fewer: str, least: int = 2) -> Alphabet:
+    """An alphabet of so many values."""
     if isinstance(value, Alphabet):
         return value
     allowed = (
-        f"2 to {most} values: a list of texts, or kind and what belongs to it as in a model file's alphabet: "
+        f"{least} to {most} values: a list of texts, or kind and what belongs to it as in a model file's alphabet: "
         "categories, integers, bins or grid"
     )
     described = {"kind": "categories", "values": value} if isinstance(value, list) else value
@@ -22,15 +22,15 @@ def read_declared(value: Any, most: int, example: str, fewer: str) -> Alphabet:
     except Invalid as problem:
         field = problem.field.removeprefix("alphabet.")
         raise wrong(allowed, f"write values: {example}, or correct {field}: it {problem.reason}") from None
-    if not 2 <= alphabet.size <= most:
-        raise wrong(allowed, "declare two values at least" if alphabet.size < 2 else f"declare {fewer}")
+    if not least <= alphabet.size <= most:
+        raise wrong(allowed, "declare two values at least" if alphabet.size < least else f"declare {fewer}")
     return alphabet
 
 
-def declared_schema(most: int) -> dict[str, Any]:
+def declared_schema(most: int, least: int = 2) -> dict[str, Any]:
     return {
         "anyOf": [
-            {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": most},
+            {"type": "array", "items": {"type": "string"}, "minItems": least, "maxItems": most},
             {
                 "type": "object",
                 "properties": {"kind": {"enum": ["categories", "integers", "bins", "grid"]}},

@@ -24,8 +24,10 @@ from sim_brokers import Brokers
 from sim_ports import TOPICS
 from sim_worker import Parts, SimRecord
 
-from stream.aggregates.gather import ONE_EVENT, GatherPipeline
-from stream.aggregates.total import RawTopic, TotalPipeline
+from stream.aggregates.gather import GatherPipeline
+from stream.aggregates.total import TotalPipeline
+from stream.gathering.first import ONE_EVENT
+from stream.gathering.second import RawTopic
 from stream.protocol.inputs import InputBlock
 from stream.protocol.ports import Outgoing, UserStore
 from stream.records.parse import Reader

@@ -28,8 +28,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.aggregates import partials as partials_room
-from stream.aggregates.people import readable_head
 from stream.errors import StateRefused
+from stream.gathering.people import readable_head
 from stream.names import DEAD_LETTERED, REPEATED, REPLAYED, TAKEN
 from stream.protocol.control import AGGREGATE_KEY
 from stream.protocol.inputs import InputBlock

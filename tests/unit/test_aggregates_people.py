@@ -17,8 +17,8 @@ from aggregate_lives import (
     sums_of,
 )
 
-from stream.aggregates import people as people_room
 from stream.errors import StateRefused
+from stream.gathering import people as people_room
 from stream.keys import Epoch, KeyRing, Pseudonyms
 from stream.names import DEAD_LETTERED, REPEATED, REPLAYED, TAKEN
 

@@ -10,12 +10,13 @@ from aggregate_audited import KINDS, RING_KEYS, TOPIC_ID, House
 from aggregate_lives import Life, block_of_partials
 from audit_memory import Kept
 
-from stream.aggregates.total import RawTopic, TotalPipeline
+from stream.aggregates.total import TotalPipeline
 from stream.audit.aggregate_follow import Follow
 from stream.audit.aggregate_opened import Opened
 from stream.audit.aggregate_records import Reader
 from stream.audit.findings import Findings
 from stream.errors import CannotAudit
+from stream.gathering.second import RawTopic
 from stream.keys import Epoch, KeyRing
 
 NEWER = Epoch(2, "", bytes(range(40, 72)))

@@ -9,10 +9,10 @@ from uuid import UUID
 from aggregate_world import aggregate_text, opened_aggregates
 
 from stream.aggregates.opening import open_aggregates
-from stream.aggregates.total import WINDOWS_AT_ONCE
-from stream.commands.aggregate_worker import Stages, aggregate_task
+from stream.commands.aggregate_worker import AggregateStages, aggregate_task
 from stream.engine.connection import Connection
 from stream.engine.topic_ids import TopicFacts
+from stream.gathering.second import WINDOWS_AT_ONCE
 from stream.keys import add_epoch
 from stream.metrics.meter import Meter
 from stream.protocol.control import differences, may_change
@@ -21,8 +21,8 @@ RAW = TopicFacts("walkers.raw", UUID(int=7), 3, led=True)
 PARTIALS = TopicFacts("walkers-partials", UUID(int=8), 1, led=True)
 
 
-def stages_of(folder: Path, text: str | None = None) -> Stages:
-    return Stages(opened_aggregates(folder, text), Connection(("127.0.0.1:9092",)))
+def stages_of(folder: Path, text: str | None = None) -> AggregateStages:
+    return AggregateStages(opened_aggregates(folder, text), Connection(("127.0.0.1:9092",)))
 
 
 def meter_of(folder: Path) -> Meter:
@@ -57,8 +57,8 @@ def test_each_stage_says_whose_state_it_is(tmp_path: Path) -> None:
     stages = stages_of(tmp_path)
     first = stages.gather(meter_of(tmp_path)).control(RAW)
     second = stages.total(meter_of(tmp_path))(RAW).control(PARTIALS)
-    assert first.is_of_aggregates
-    assert second.is_of_aggregates
+    assert first.is_of_windows
+    assert second.is_of_windows
     assert (first.partitions, second.partitions) == (3, 3)
     assert {difference.field for difference in differences(first, second)} == {"pipeline", "topic_id"}
     again = stages.total(meter_of(tmp_path))(RAW).control(replace(PARTIALS, id=UUID(int=9)))
@@ -71,7 +71,7 @@ def test_a_new_key_epoch_waits_in_the_first_stage_alone(tmp_path: Path) -> None:
     """There what was begun must be repeated with its key; in the second the sums say which key it is."""
     before, meter = stages_of(tmp_path), meter_of(tmp_path)
     add_epoch(tmp_path / "keys.json")
-    after = Stages(open_aggregates(tmp_path / "c.yaml", {}), before.connection)
+    after = AggregateStages(open_aggregates(tmp_path / "c.yaml", {}), before.connection)
     first = [each.gather(meter).control(RAW) for each in (before, after)]
     second = [each.total(meter)(RAW).control(PARTIALS) for each in (before, after)]
     assert {difference.field for difference in differences(*first)} == {"key_epoch", "key_fingerprint"}

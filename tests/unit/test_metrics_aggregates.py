@@ -12,8 +12,8 @@ from aggregate_metering import MINUTE, MISSING, MORE_NOISE, RELEASED, WITHHELD, 
 from aggregate_world import aggregate_text
 
 from stream import names
-from stream.aggregates.gather import GatherTold
 from stream.errors import PublishFailed
+from stream.gathering.first import GatherTold
 from stream.metrics.page import status_page
 
 

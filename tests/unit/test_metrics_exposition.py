@@ -20,10 +20,10 @@ from ruamel.yaml import YAML
 from watching import watched_users
 
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
-from stream.aggregates.gather import GatherTold
 from stream.aggregates.ledger import Decision
 from stream.aggregates.total import TotalTold, Window
 from stream.fields.choices import FieldsTold
+from stream.gathering.first import GatherTold
 from stream.learning.learners import Learners
 from stream.learning.standing import Standing
 from stream.metrics import Meter, table

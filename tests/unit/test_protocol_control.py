@@ -104,8 +104,8 @@ def test_any_other_progress_mark_is_refused(raw: bytes) -> None:
 @pytest.mark.parametrize("name", ["model", "topic_id", "partitions"])
 def test_a_pipeline_of_aggregates_is_told_of_windows_and_not_of_beliefs(name: str) -> None:
     theirs = replace(OURS, model="aggregates@0a1b2c3d")
-    assert theirs.is_of_aggregates
-    assert not OURS.is_of_aggregates
+    assert theirs.is_of_windows
+    assert not OURS.is_of_windows
     (found,) = differences(theirs, replace(CHANGES[name], model="aggregates@ffff" if name == "model" else theirs.model))
     error = refuse(found, "here", aggregates=True)
     assert "window" in error.why

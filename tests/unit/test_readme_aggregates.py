@@ -18,8 +18,9 @@ from beliefs.laws.law_file import LawFile, serialise
 from beliefs.laws.table import TableLaw
 from stream.aggregates.gather import GatherPipeline
 from stream.aggregates.opening import OpenedAggregates, open_aggregates
-from stream.aggregates.total import RawTopic, TotalPipeline
+from stream.aggregates.total import TotalPipeline
 from stream.commands.aggregate_facts import aggregate_facts
+from stream.gathering.second import RawTopic
 from stream.names import EXIT_FAILED
 from stream.protocol.inputs import InputBlock
 

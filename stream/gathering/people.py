@@ -25,12 +25,11 @@ is deleted, not sealed again.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from stream import names
-from stream.aggregates.contributions import Cells, Contribution, Contributions
-from stream.aggregates.sealed import SEAL_BYTES, Ciphers, Unsealable
+from stream.gathering.sealed import SEAL_BYTES, Ciphers, Unsealable
 from stream.keys import KeyRing, Pseudonyms
 
 VERSION: Final = 1
@@ -40,6 +39,29 @@ HELD_BYTES_MAX: Final = 512 << 10
 _HEAD: Final = struct.Struct("<BBHIqq")
 _NONCE: Final = struct.Struct(">qI")
 _EMPTY: Final = b""
+
+Contribution = list[int]
+"""What one user gives to one window: whole numbers, as the rules understand them."""
+Tally = TypeVar("Tally")
+
+
+class Rules(Protocol[Tally]):
+    """What an event does to a contribution, and a contribution to what its window holds of all users."""
+
+    longest: int
+    """So many numbers has a contribution at most."""
+
+    def empty(self) -> Tally:
+        """What a window holds of nobody."""
+
+    def begin(self, key: bytes, time: int, values: Sequence[int], tally: Tally) -> Contribution:
+        """The first event of a user, whose pseudonym this is, in a window."""
+
+    def change(self, mine: Contribution, time: int, values: Sequence[int], tally: Tally) -> bool:
+        """A further event; answers whether it was new."""
+
+    def add(self, key: bytes, mine: Contribution, tally: Tally) -> None:
+        """Put a whole contribution into what its window holds."""
 
 
 def held_bytes_max() -> int:
@@ -77,10 +99,10 @@ class Person:
         self.changed = False
 
 
-class People:
-    """All of one partition. `sums` are the cells of every window to which somebody has contributed."""
+class People(Generic[Tally]):
+    """All of one partition. `tallies` are what every window holds to which somebody has contributed."""
 
-    def __init__(self, rules: Contributions, ring: KeyRing, pipeline: str, topic_id: bytes, partition: int) -> None:
+    def __init__(self, rules: Rules[Tally], ring: KeyRing, pipeline: str, topic_id: bytes, partition: int) -> None:
         name = f"{pipeline} {topic_id.hex()} {partition}"
         self._rules, self._ciphers = rules, Ciphers(ring, names.PURPOSE_CONTRIBUTION, name)
         self._pseudonym = Pseudonyms(ring, pipeline).of
@@ -95,7 +117,7 @@ class People:
         self._ending: dict[int, list[Person]] = {}
         self._changed: list[Person] = []
         self._over: dict[bytes, None] = {}
-        self.sums: dict[int, Cells] = {}
+        self.tallies: dict[int, Tally] = {}
 
     def adopt(self, held: Iterable[tuple[bytes, bytes]], kept_from: int) -> set[int]:
         """Forget everything and begin with these records; answers the key epochs that are missing in the ring. Windows
@@ -127,7 +149,7 @@ class People:
         self._ending.setdefault(head.last, []).append(person)
         for window, mine in windows.items():
             if window >= kept_from:
-                self._rules.add(mine, self._cells(window))
+                self._rules.add(key, mine, self._tally(window))
 
     def find(self, user: bytes) -> Person | None:
         """The user, who may be new; None where what is known about the user cannot be read."""
@@ -156,21 +178,21 @@ class People:
             if len(kept) >= self._most:
                 return None
             person.windows = kept
-            kept[window] = self._rules.begin(time, values, self._cells(window))
+            kept[window] = self._rules.begin(person.key, time, values, self._tally(window))
             if window > person.last:
                 person.last = window
                 self._ending.setdefault(window, []).append(person)
             new = True
         else:
-            new = self._rules.change(mine, time, values, self.sums[window])
+            new = self._rules.change(mine, time, values, self.tallies[window])
         person.offset = offset
         if not person.changed:
             person.changed = True
             self._changed.append(person)
         return new
 
-    def close(self, window: int) -> Cells | None:
-        """The sums of a window, None if nobody has contributed; users who have contributed to no later one are over."""
+    def close(self, window: int) -> Tally | None:
+        """What a window holds, None if nobody has contributed; users who have contributed to no later one are over."""
         for person in self._ending.pop(window, ()):
             if person.last == window:
                 self._over[person.key] = None
@@ -182,7 +204,7 @@ class People:
         for key in [key for key, last in self._unreadable.items() if last <= window]:
             del self._unreadable[key]
             self._over[key] = None
-        return self.sums.pop(window, None)
+        return self.tallies.pop(window, None)
 
     def written(self) -> dict[bytes, bytes]:
         """What is to be held now about users of whom something has changed since this was asked before: sealed, or
@@ -196,11 +218,11 @@ class People:
         self._changed, self._over = [], {}
         return held
 
-    def _cells(self, window: int) -> Cells:
-        cells = self.sums.get(window)
-        if cells is None:
-            cells = self.sums[window] = [0] * self._rules.cells
-        return cells
+    def _tally(self, window: int) -> Tally:
+        tally = self.tallies.get(window)
+        if tally is None:
+            tally = self.tallies[window] = self._rules.empty()
+        return tally
 
     def _sealed(self, person: Person) -> bytes:
         numbers: list[int] = []

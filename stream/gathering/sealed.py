@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from stream.keys import KeyRing, derived_key
+from stream.errors import StateRefused
+from stream.keys import LARGEST_EPOCH, KeyRing, derived_key
 
 SEAL_BYTES = 16
 
@@ -42,3 +43,23 @@ class Ciphers:
             return cipher.decrypt(nonce, body, bound)
         except InvalidTag:
             raise Unsealable("its seal is broken") from None
+
+
+def require_known_epoch(ring: KeyRing, epoch: int | None, where: str) -> None:
+    """A worker whose ring is older than another's must not give up for good what that one can open. `epoch` is that of
+    a record that cannot be opened, None where it has none.
+    """
+    newest = max(each.number for each in ring.epochs)
+    if epoch is not None and newest < epoch <= LARGEST_EPOCH:
+        raise StateRefused(
+            "What a partition of the raw topic has sent cannot be opened.",
+            where=where,
+            why=f"it was sealed with key epoch {epoch}, and the newest of the key ring is {newest}",
+            fix="give this worker the key ring of the others; epochs are added, never removed",
+        )
+
+
+def held_refused(what: str, why: str, where: str) -> StateRefused:
+    """What waits for its release can never be released."""
+    fix = "put the key epochs back that the ring had; epochs are added, never removed"
+    return StateRefused(f"{what} cannot be opened.", where=where, why=why, fix=fix)

@@ -1,0 +1,180 @@
+"""What a release over a window's people tells about one of them, before every adversary that is declared. Proof:
+account.md.
+
+Who is there is known to everybody; what is protected is each person's value. So every number here is a function of
+how many people of each type, and households of each size, are there: a `Present`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from beliefs.checks import Invalid
+from beliefs.crowd.informed import Others, worst_known
+from beliefs.crowd.noise import LADDER
+from beliefs.crowd.ranges import Ranged
+from beliefs.crowd.seen import EXACT, METHODS, SOUND, Nothing, Seen, Target
+from beliefs.crowd.summed import Summed
+from beliefs.simplex import Vector
+
+INDEPENDENT: Final = "independent"
+DEPENDENT: Final = "dependent"
+INDEPENDENT_INFORMED: Final = "independent_informed"
+DEPENDENT_INFORMED: Final = "dependent_informed"
+ADVERSARIES: Final = (INDEPENDENT, DEPENDENT, INDEPENDENT_INFORMED, DEPENDENT_INFORMED)
+
+SUMS: Final = ("count", "sum", "mean")
+RELEASES: Final = (*SUMS, "range", "histogram", "records", "none")
+
+KEPT: Final = 4_096
+_FINE: Final = 2.0**-20
+_LARGEST: Final = 64.0
+"""Nobody declares more; a larger epsilon is told as infinite."""
+
+
+@dataclass(frozen=True)
+class Present:
+    """Single people of each type, and households with 1, 2, ... of their members there."""
+
+    types: tuple[int, ...]
+    households: tuple[int, ...] = ()
+
+    @property
+    def users(self) -> int:
+        return sum(self.types) + sum(size * count for size, count in enumerate(self.households, start=1))
+
+
+@dataclass(frozen=True)
+class Told:
+    """delta at the epsilon that is declared, epsilon at the delta that is declared; both rounded up."""
+
+    adversary: str
+    delta: float
+    epsilon: float
+    method: str
+
+
+class CrowdAccount:
+    """One release, the laws that are believed, and what is aimed at. All answers are kept, as windows are alike."""
+
+    def __init__(
+        self,
+        release: str,
+        laws: Sequence[Vector],
+        *,
+        epsilon: float,
+        delta: float,
+        known: Fraction = Fraction(0),
+        household: Vector | None = None,
+    ) -> None:
+        if not 0 <= known < 1:
+            raise Invalid("known", "must be a fraction from 0 to below 1")
+        self.epsilon, self.delta, self.known = epsilon, delta, known
+        self.dependent = household is not None
+        self.kinds = len(laws) + (0 if household is None else household.ndim)
+        self._types = len(laws)
+        self._seen = _seen(release, laws, household)
+        self._found: OrderedDict[tuple[object, ...], tuple[float, str]] = OrderedDict()
+
+    def told(self, present: Present, scale: Fraction | None = None) -> tuple[Told, ...]:
+        """Before each adversary that is declared."""
+        found = []
+        for adversary, informed in self._adversaries():
+            worst, method = self._delta(present, scale, self.epsilon, informed=informed)
+            found.append(Told(adversary, worst, self._epsilon(present, scale, informed=informed), method))
+        return tuple(found)
+
+    def worst(self, present: Present, scale: Fraction | None = None) -> float:
+        """The largest delta of all adversaries: who knows more is told more."""
+        return self.delta_at(self.epsilon, present, scale)
+
+    def delta_at(self, epsilon: float, present: Present, scale: Fraction | None = None) -> float:
+        return max(self._delta(present, scale, epsilon, informed=each)[0] for _, each in self._adversaries())
+
+    def noise_for(self, present: Present) -> Fraction | None:
+        """The least scale of the ladder with which crowd and noise together meet what is aimed at."""
+        if not self._seen.noisy or self.worst(present, LADDER[-1]) > self.delta:
+            return None
+        low, high = -1, len(LADDER) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.worst(present, LADDER[middle]) <= self.delta else (middle, high)
+        return LADDER[high]
+
+    def _adversaries(self) -> list[tuple[str, bool]]:
+        names = (DEPENDENT, DEPENDENT_INFORMED) if self.dependent else (INDEPENDENT, INDEPENDENT_INFORMED)
+        return [(names[0], False), (names[1], True)][: 2 if self.known else 1]
+
+    def _counts(self, present: Present) -> Others:
+        """How many there are of each kind: the types, and then households by their size."""
+        if len(present.types) > self._types or len(present.households) > self.kinds - self._types:
+            raise Invalid("present", "holds people of a type, or a household of a size, of which no law is given")
+        types = (*present.types, *(0,) * (self._types - len(present.types)))
+        return (*types, *present.households, *(0,) * (self.kinds - self._types - len(present.households)))
+
+    def _delta(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> tuple[float, str]:
+        key = (present, scale, epsilon, informed)
+        if key in self._found:
+            self._found.move_to_end(key)
+            return self._found[key]
+        found, method = 0.0, EXACT
+        for target, others, known in self._targets(present, informed=informed):
+
+            def told(hidden: Others, target: Target = target) -> float:
+                return self._seen.told(target, hidden, epsilon, scale)
+
+            worst, exact = worst_known(others, known, told, above=found)
+            found = max(found, worst)
+            method = max(method, self._seen.method(others), EXACT if exact else SOUND, key=METHODS.index)
+        if informed and method == EXACT and (self._seen.blurs_known or any(present.households[1:])):
+            method = SOUND
+        self._found[key] = found, method
+        if len(self._found) > KEPT:
+            self._found.popitem(last=False)
+        return found, method
+
+    def _targets(self, present: Present, *, informed: bool) -> list[tuple[Target, Others, int]]:
+        """Everybody who may be asked about, with those beside him and how many of these are known."""
+        counts = self._counts(present)
+        known = min(math.ceil(self.known * present.users), present.users - 1) if informed else 0
+        found: list[tuple[Target, Others, int]] = []
+        for kind, count in enumerate(counts):
+            if not count:
+                continue
+            others = tuple(each - (place == kind) for place, each in enumerate(counts))
+            beside = max(0, kind - self._types)
+            found += [(Target(kind, own), others, known - own) for own in range(min(known, beside) + 1)]
+        return found
+
+    def _epsilon(self, present: Present, scale: Fraction | None, *, informed: bool) -> float:
+        """The smallest epsilon at which the declared delta holds, up to 10^-6 of it above."""
+
+        def holds(epsilon: float) -> bool:
+            return self._delta(present, scale, epsilon, informed=informed)[0] <= self.delta
+
+        low, high = 0.0, max(self.epsilon, 2.0**-10)
+        if holds(0.0):
+            return 0.0
+        while not holds(high):
+            low, high = high, 2.0 * high
+            if high > _LARGEST:
+                return math.inf
+        while high - low > _FINE * high:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if holds(middle) else (middle, high)
+        return high
+
+
+def _seen(release: str, laws: Sequence[Vector], household: Vector | None) -> Seen:
+    if release not in RELEASES:
+        raise Invalid("release", f"is not known; there are {', '.join(RELEASES)}")
+    if release in SUMS:
+        return Summed(laws, household)
+    if release == "range":
+        return Ranged(laws, household)
+    return Nothing()

@@ -1,0 +1,77 @@
+"""A sum over the people of a window, or a mean or a count: which is the same, as their number is known. Proof:
+account.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from beliefs.crowd.divergence import apart
+from beliefs.crowd.households import Household
+from beliefs.crowd.informed import Others
+from beliefs.crowd.noise import blurred
+from beliefs.crowd.seen import EXACT, Target
+from beliefs.crowd.sums import NOTHING, Sum, added, certain, law, times, total
+from beliefs.crowd.worst import Pair
+from beliefs.simplex import Vector, normalised
+
+
+class Summed:
+    """The sum of everybody's place on the lattice."""
+
+    noisy = True
+    blurs_known = False
+
+    def __init__(self, laws: Sequence[Vector], household: Vector | None) -> None:
+        self._wholes = [law(normalised(each)) for each in laws]
+        self._pairs: dict[Target, tuple[Pair, ...]] = {}
+        dentless = all(log_concave(each) for each in laws) and household is None
+        for kind, each in enumerate(laws):
+            self._pairs[Target(kind)] = _moves(each, only_farthest=dentless)
+        self._span = max((each.mass.size - 1 for each in self._wholes), default=0)
+        if household is not None:
+            for size in range(1, household.ndim + 1):
+                home, kind = Household(household, size), len(self._wholes)
+                self._wholes.append(home.summed())
+                self._span = max(self._span, size * (household.shape[0] - 1))
+                for own in range(size):
+                    self._pairs[Target(kind, own)] = tuple(home.pairs(own))
+        self._kept = lru_cache(maxsize=256)(self._law)
+        self._many = lru_cache(maxsize=256)(self._times)
+
+    def told(self, target: Target, others: Others, epsilon: float, scale: Fraction | None) -> float:
+        if scale is not None and scale * Fraction(epsilon) >= self._span:
+            return 0.0
+        rest = self._kept(others, scale)
+        pairs = self._pairs[target]
+        return max((apart(added(rest, one), added(rest, two), epsilon) for one, two in pairs), default=0.0)
+
+    def method(self, _others: Others) -> str:
+        return EXACT
+
+    def _law(self, others: Others, scale: Fraction | None) -> Sum:
+        return blurred(total([self._many(kind, count) for kind, count in enumerate(others) if count]), scale)
+
+    def _times(self, kind: int, count: int) -> Sum:
+        return times(self._wholes[kind], count)
+
+
+def _moves(mass: Vector, *, only_farthest: bool) -> tuple[Pair, ...]:
+    """Two values of one person move the sum against itself; under laws without a dent the farthest are told best."""
+    (values,) = np.nonzero(mass)
+    found = {int(two) - int(one) for one, two in itertools.permutations(values, 2)}
+    if only_farthest and found:
+        found = {min(found), max(found)}
+    return tuple((NOTHING, certain(by)) for by in sorted(found))
+
+
+def log_concave(mass: Vector) -> bool:
+    """Whether p(k)^2 >= p(k - 1) p(k + 1) holds throughout, without gaps: exactly, as the doubles are."""
+    (values,) = np.nonzero(mass)
+    exact = [Fraction(float(chance)) for chance in mass[values[0] : values[-1] + 1]]
+    return all(exact) and all(exact[k] ** 2 >= exact[k - 1] * exact[k + 1] for k in range(1, len(exact) - 1))

@@ -1,0 +1,152 @@
+"""The gate of a window of a crowd: whether it is released, with noise, or withheld, from public facts alone.
+
+Who is there is known to everybody: how many of each type and of each household, and who was there in earlier windows.
+Nobody's value is looked at, so the decision itself tells nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+
+from beliefs.crowd.account import Present, Told
+from beliefs.crowd.noise import LADDER
+from stream import names
+from stream.crowds.entries import Group
+from stream.crowds.promise import CrowdPromise
+from stream.settings.crowd import MOST_PEOPLE
+
+_COUNT: Final = struct.Struct(">I")
+
+
+class Total(Protocol):
+    """What windows in a row tell together."""
+
+    def item(self, present: Present, scale: Fraction | None = None) -> bytes:
+        """What is kept of a released window."""
+
+    def delta_with(self, history: Sequence[bytes], item: bytes) -> float:
+        """Of the last windows and this one."""
+
+
+class Decision(NamedTuple):
+    """What becomes of a window. `reason` is None where it is released, with noise of `scale` steps of its lattice if
+    there is one. `told` is what it tells before each adversary that is declared, `total` the delta of all windows of
+    the target together, where they are composed.
+    """
+
+    reason: str | None
+    told: tuple[Told, ...] = ()
+    scale: Fraction | None = None
+    total: float | None = None
+
+
+class Guarding(Protocol):
+    """Who was in earlier windows."""
+
+    def allows(self, people: Sequence[int]) -> bool: ...
+
+
+class Ledger:
+    """What released windows before the next one have told: of as many as the target composes with it."""
+
+    def __init__(self, promise: CrowdPromise, total: Total | None, items: Sequence[bytes] = ()) -> None:
+        self._promise, self._total = promise, total
+        self._items: deque[bytes] = deque(items, maxlen=promise.horizon - 1)
+
+    @property
+    def items(self) -> tuple[bytes, ...]:
+        """Oldest first; of a window that was withheld nothing."""
+        return tuple(self._items)
+
+    def withhold(self, reason: str) -> Decision:
+        """The next window in order, of which nothing is told."""
+        self._items.append(b"")
+        return Decision(reason)
+
+    def decide(self, group: Group, *, allowed: bool) -> Decision:
+        """The next window in order; what it tells is charged. `allowed`: the guard lets it pass."""
+        promise = self._promise
+        if group.users > MOST_PEOPLE:
+            return self.withhold(names.WITHHELD_MANY)
+        if group.users < promise.k:
+            return self.withhold(names.WITHHELD_FEW)
+        present = present_of(promise, group)
+        if present is None:
+            return self.withhold(names.WITHHELD_HOUSEHOLD)
+        if not allowed:
+            return self.withhold(names.WITHHELD_DIFFERENCING)
+        if promise.account is None or promise.target is None:
+            return Decision(None)
+        scale = None if self._fits(present, None) else self._noise(present)
+        if scale is None and not self._fits(present, None):
+            return self.withhold(names.WITHHELD_DELTA)
+        told, total = promise.account.told(present, scale), None
+        if self._total is not None:
+            item = self._total.item(present, scale)
+            total = self._total.delta_with(self._spent, item)
+            self._items.append(item)
+        return Decision(None, told, scale, total)
+
+    @property
+    def _spent(self) -> list[bytes]:
+        return [item for item in self._items if item]
+
+    def _fits(self, present: Present, scale: Fraction | None) -> bool:
+        account, target = self._promise.account, self._promise.target
+        if account is None or target is None:
+            return True
+        if account.worst(present, scale) > target.delta:
+            return False
+        if self._total is None:
+            return True
+        return self._total.delta_with(self._spent, self._total.item(present, scale)) <= target.delta
+
+    def _noise(self, present: Present) -> Fraction | None:
+        """The least scale with which it fits: more noise never tells more."""
+        account = self._promise.account
+        least = None if account is None or not self._promise.tops_up else account.noise_for(present)
+        if least is None or self._total is None:
+            return least
+        scales = LADDER[LADDER.index(least) :]
+        place = bisect_left(scales, True, key=lambda scale: self._fits(present, scale))
+        return scales[place] if place < len(scales) else None
+
+
+def present_of(promise: CrowdPromise, group: Group) -> Present | None:
+    """How many there are of each kind; None where more of one household are there than the law knows."""
+    single = group.households == 0
+    types = np.bincount(group.types[single], minlength=len(promise.types))
+    if single.all():
+        return Present(tuple(types.tolist()))
+    _, sizes = np.unique(group.households[~single], return_counts=True)
+    most = promise.household_most or 0
+    if sizes.max() > most:
+        return None
+    households = np.bincount(sizes, minlength=most + 1)[1:]
+    return Present(tuple(types.tolist()), tuple(households.tolist()))
+
+
+def encode_items(items: Sequence[bytes]) -> bytes:
+    """How many windows (4 bytes, big-endian); of each how many bytes (1) and what is kept of it, oldest first."""
+    return _COUNT.pack(len(items)) + b"".join(bytes([len(item)]) + item for item in items)
+
+
+def decode_items(text: bytes) -> list[bytes]:
+    """struct.error where the text is not of items."""
+    (count,) = _COUNT.unpack_from(text)
+    items, at = [], _COUNT.size
+    for _ in range(count):
+        if at >= len(text):
+            raise struct.error("too short")
+        items.append(text[at + 1 : at + 1 + text[at]])
+        at += 1 + text[at]
+    if at != len(text):
+        raise struct.error("another length")
+    return items
