@@ -122,6 +122,10 @@ def random_events(chance: Random, count: int, users: int = 7) -> list[Sent]:
     return sent
 
 
+def people(count: int) -> list[Sent]:
+    return [Sent(b"u%d" % i, START + i, 10.0, "clerk", ("flu", "cold")[i % 2]) for i in range(count)]
+
+
 def random_turns(chance: Random, promise: CrowdPromise, streams: Sequence[Sequence[Sent]]) -> list[Turn]:
     """The tuples of several partitions in one order, at brokers' times that may step back, and some closings between
     them.

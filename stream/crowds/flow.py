@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from beliefs.checks import Invalid, require
@@ -37,6 +37,8 @@ from stream.protocol.ports import Outgoing, UserStore
 from stream.records.dead_letters import dead_letter
 from stream.records.parse import WHOLE
 from stream.records.shapes import Rejected
+
+WARM_EVENTS: Final = 256
 
 _UNREADABLE: Final = Rejected(names.PARTIAL_UNREADABLE, WHOLE)
 
@@ -102,7 +104,7 @@ class FlowPipeline:
     def __init__(self, promise: CrowdPromise, topic_id: bytes, topic: str, partition: int, sources: range) -> None:
         self._promise, self._topic, self._partition, self._sources = promise, topic, partition, sources
         self._where = f"topic {topic}, partition {partition}"
-        self._form = form_of(promise)
+        self._form, self._grouper = form_of(promise), promise.release.grouper or ""
         sizes = [attribute.cells for attribute in self._form.attributes.each]
         self._opener = Opener(promise.ring, promise.pipeline, topic_id, sources, sizes, self._form.rule.values)
         self._marks = Marks(promise.ring, promise.pipeline, topic_id, partition)
@@ -111,7 +113,7 @@ class FlowPipeline:
         self._begin(Standing([NEVER] * len(sources)))
 
     def _begin(self, standing: Standing) -> None:
-        self._standing, self._flow = standing, REGISTRY[self._promise.release.grouper or ""](self._form)
+        self._standing, self._flow = standing, REGISTRY[self._grouper](self._form)
         self._waiting: dict[int, Held] = {}
         self._here: set[tuple[bytes, int]] = set()
         self.deadlines.next = None
@@ -127,6 +129,17 @@ class FlowPipeline:
         except (Unsealable, Invalid) as error:
             raise held_refused("What waits for its crowd", str(error), self._where) from None
         return len(self._waiting)
+
+    def warm_up(self) -> None:
+        """Compile what groups, with a grouper of its own: a few hundred events of a few users, here and there."""
+        form, rule = self._form, self._form.rule
+        least = replace(rule, k=2, diverse=min(2, rule.diverse))
+        flow = REGISTRY[self._grouper](FlowForm(form.attributes, least, WARM_EVENTS // 16, WARM_EVENTS // 16))
+        for number in range(WARM_EVENTS):
+            cells = tuple(number * number * 7 % attribute.cells for attribute in form.attributes.each)
+            value = number % rule.values if rule.values else -1
+            flow.take(*Arrival(number, number, number % 5, cells, value))
+        flow.overdue(2 * WARM_EVENTS)
 
     def cut(self, store: UserStore, first: int) -> None:  # noqa: ARG002 - the shape that all share
         return None

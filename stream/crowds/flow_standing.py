@@ -32,11 +32,16 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
+from beliefs.checks import require
 from stream import names
 from stream.gathering.sealed import SEAL_BYTES, Ciphers, Unsealable
 from stream.keys import KeyRing
 
 VERSION: Final = 1
+KNOWN_BYTES_MAX: Final = 640 << 10
+"""What a grouper knows, at most: 2,048 boxes of 8 attributes take 200 KiB, what it knows of 10,000 events that wait
+30 KiB, and the counts of 256 sensitive values in each of its boxes 360 KiB.
+"""
 NEVER: Final = -1
 
 _HEAD: Final = struct.Struct(">BIqIqqqII")
@@ -64,6 +69,7 @@ class Marks:
         self._ciphers = Ciphers(ring, names.PURPOSE_FLOW, f"{pipeline} {topic_id.hex()} {partition}")
 
     def encode(self, standing: Standing, known: bytes) -> bytes:
+        require(len(known) <= KNOWN_BYTES_MAX, "what a grouper knows fits into a record of the changelog")
         now = standing
         numbers = (now.last, now.turn, now.clock, now.taken, now.released, now.waiting, len(now.seen))
         head = _HEAD.pack(VERSION, self._ciphers.epoch, *numbers) + struct.pack(f">{len(now.seen)}q", *now.seen)
@@ -82,9 +88,8 @@ class Marks:
         return Standing(seen, last, turn, clock, taken, released, waiting), known
 
 
-def mark_bytes_max(partitions: int, known: int) -> int:
-    """Of a mark of a grouper that knows at most so many bytes."""
-    return _HEAD.size + 8 * partitions + known + SEAL_BYTES
+def mark_bytes_max(partitions: int) -> int:
+    return _HEAD.size + 8 * partitions + KNOWN_BYTES_MAX + SEAL_BYTES
 
 
 def held_bytes(tuple_bytes: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from aggregate_lives import RING, SECOND, START
+from aggregate_lives import SECOND, START
 from flow_lives import (
     AGES,
     GROUPERS,
@@ -18,6 +18,7 @@ from flow_lives import (
     flow_of,
     flow_promise,
     forwarded,
+    people,
     random_events,
     random_turns,
     told,
@@ -27,12 +28,7 @@ from hypothesis import strategies as st
 
 from stream.crowds.flow import FlowTold
 from stream.crowds.promise import CrowdPromise
-from stream.errors import StateRefused
-from stream.keys import Epoch, KeyRing, Pseudonyms
 from stream.names import DEAD_LETTERED, REPEATED, REPLAYED, TAKEN
-from stream.protocol.control import AGGREGATE_KEY
-from stream.stores.memory import MemoryStore
-from stream.stores.rows import NoRows
 
 MEDICAL = {"any": set(JOBS), "medical": {"doctor", "nurse"}, "office": {"clerk", "boss"}, "air": {"pilot"}}
 SEEDS = st.integers(0, 2**32)
@@ -142,10 +138,6 @@ def life_of(promise: CrowdPromise, sent: list[Sent], every: float = 1.0) -> Flow
     return life
 
 
-def people(count: int) -> list[Sent]:
-    return [Sent(b"u%d" % i, START + i, 10.0, "clerk", ("flu", "cold")[i % 2]) for i in range(count)]
-
-
 @pytest.mark.parametrize("grouper", GROUPERS)
 def test_no_event_waits_for_more_events_than_is_declared(grouper: str) -> None:
     """Nor longer: of events of one user none may ever go out in a box, and each is withheld in its time."""
@@ -215,88 +207,3 @@ def test_what_is_no_tuple_is_a_dead_letter() -> None:
     assert [letter["offset"] for letter in life.dead_letters] == [0, 1, 2, 3, 4]
     assert {letter["topic"] for letter in life.dead_letters} == {"walkers-crowds"}
     assert life.effects[0].reasons == {"partial_unreadable": 5}
-
-
-def test_a_tuple_of_a_newer_key_epoch_stops_the_worker() -> None:
-    promise, new = flow_promise(), Epoch(2, "", bytes(range(2, 34)))
-    later = flow_promise(ring=KeyRing((RING.first, new), new))
-    values = forwarded(later, people(1))
-    with pytest.raises(StateRefused, match="newest of the key ring is 1"):
-        FlowLife(flow_of(promise)).turns([Turn(START, values[0], None)])
-    life = FlowLife(flow_of(later))
-    life.turns([Turn(START, values[0], None)])
-    assert life.outcomes() == {TAKEN: 1}
-    with pytest.raises(StateRefused, match="key epoch 2, which the ring does not have"):
-        FlowLife(flow_of(promise), life.store)
-
-
-@pytest.mark.parametrize("grouper", GROUPERS)
-def test_what_waits_goes_on_under_a_new_key_epoch(grouper: str) -> None:
-    new = Epoch(2, "", bytes(range(2, 34)))
-    old, later = flow_promise(grouper), flow_promise(grouper, ring=KeyRing((RING.first, new), new))
-    values = forwarded(old, people(30))
-    plain, changed = FlowLife(flow_of(old)), FlowLife(flow_of(old))
-    for life in (plain, changed):
-        life.turns([Turn(START, value, None) for value in values[:8]])
-    changed = FlowLife(flow_of(later), changed.store, changed.effects, changed.offset)
-    for life in (plain, changed):
-        life.turns([Turn(START + SECOND, value, None) for value in values[8:]])
-        life.close_by_clock(START + 99 * SECOND)
-    assert plain.released == changed.released != []
-    assert plain.store.marks() != changed.store.marks()
-
-
-def test_what_waits_is_sealed_and_must_be_whole() -> None:
-    promise = flow_promise(k=5, more="")
-    life = FlowLife(flow_of(promise))
-    life.turns([Turn(START, value, None) for value in forwarded(promise, people(3))])
-    stored = [text for pair in life.store.held() for text in pair] + [life.store.marks()[AGGREGATE_KEY]]
-    assert len(stored) == 7
-    pseudonym = Pseudonyms(RING, "walkers").of(b"u0")
-    for text in stored:
-        assert all(each not in text for each in (b"u0", b"u1", pseudonym, bytes.fromhex(pseudonym.decode()), b"clerk"))
-    for changes, why in (
-        ({b"1": b""}, "3 events waited, and 2 are there"),
-        ({b"1": b"\0" * 30}, "of another version"),
-        ({b"1": dict(life.store.held())[b"1"][:-1]}, "its seal is broken"),
-    ):
-        broken = copy_of(life)
-        broken.apply([], *NoRows().new_users(0), 9, {}, changes)
-        with pytest.raises(StateRefused, match=why):
-            FlowLife(flow_of(promise), broken)
-    for mark in (b"", b"\2" * 90, life.store.marks()[AGGREGATE_KEY][:-1], life.store.marks()[AGGREGATE_KEY][:60]):
-        broken = copy_of(life)
-        broken.apply([], *NoRows().new_users(0), 9, {AGGREGATE_KEY: mark}, {})
-        with pytest.raises(StateRefused):
-            FlowLife(flow_of(promise), broken)
-    with pytest.raises(StateRefused, match="another number of partitions"):
-        FlowLife(flow_of(promise, 2), life.store)
-
-
-def copy_of(life: FlowLife) -> MemoryStore:
-    store = MemoryStore(NoRows())
-    store.apply([], *NoRows().new_users(0), 8, life.store.marks(), dict(life.store.held()))
-    return store
-
-
-@pytest.mark.parametrize("grouper", GROUPERS)
-def test_no_nonce_is_used_for_two_texts(grouper: str) -> None:
-    """What the grouper knows stands under the last offset and the turn: whatever the cuts, one text for each."""
-    sealed: dict[bytes, bytes] = {}
-    for seed in range(12):
-        chance, promise = Random(7), flow_promise(grouper)
-        turns = random_turns(chance, promise, [random_events(chance, 40), random_events(chance, 20)])
-        chance, life = Random(seed), FlowLife(flow_of(promise, 2), hole=0)
-        block: list[Turn] = []
-        for turn in turns:
-            if turn.value is not None:
-                block.append(turn)
-            if turn.value is None or chance.random() < 0.4:
-                life.block(block)
-                block = []
-            if turn.value is None:
-                life.close_by_clock(turn.time)
-        for effects in life.effects:
-            mark = effects.marks[AGGREGATE_KEY]
-            assert sealed.setdefault(mark[5:17], mark) == mark
-    assert len(sealed) > 30
