@@ -58,7 +58,7 @@ def outcomes(meter: Meter) -> str:
         f'<tr><th scope="row">{label}<small>{note}</small></th>'
         f'<td class="n"><span data-metric="{_labelled(metrics.EVENTS.name, "outcome", name)}">'
         f"{meter.outcomes[name]:,}</span><small>{_share_of(meter.outcomes[name], total)}</small></td></tr>"
-        for name, label, note in (_OUTCOMES if meter.aggregates is None else _GATHERED)
+        for name, label, note in (_OUTCOMES if meter.gathered is None else _GATHERED)
     )
     head = '<tr><th scope="col">outcome</th><th scope="col" class="n">events</th></tr>'
     whole = f'<tr><th scope="row">carried out</th><td class="n"><b>{total:,}</b></td></tr>'

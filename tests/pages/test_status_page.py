@@ -79,7 +79,7 @@ def check_sections(one: Seen, meter: Meter) -> None:
     expected += Counter([] if meter.fields is None else ["Fields"]) + Counter(
         [PROMISE] if meter.settings.about.promise else []
     )
-    expected += Counter([] if meter.aggregates is None else ["Windows of aggregates"])
+    expected += Counter([] if meter.gathered is None else ["Windows of aggregates"])
     expected += Counter(["Learning the model"] if meter.learners is not None and meter.learners.standings else [])
     assert Counter(one.measured["sections"]) == expected
     assert all(one.measured["tables"]), "every table has headings"
@@ -91,7 +91,7 @@ def check_figures(one: Seen, figures: Figures, meter: Meter) -> None:
     shown = dict(one.measured["figures"])
     of_events = {"sottovoce_tracked_users", 'sottovoce_events_total{outcome="released"}'}
     of_windows = {'sottovoce_events_total{outcome="taken"}'}
-    assert (of_events if meter.aggregates is None else of_windows) <= set(shown)
+    assert (of_events if meter.gathered is None else of_windows) <= set(shown)
     for name, text in shown.items():
         assert float(text.replace(",", "")) == figures.get(name, 0.0), name
     floor = figures["sottovoce_small_count_floor_users"]

@@ -84,7 +84,7 @@ def busy_meter() -> Meter:
     meter.learners = Learners(logging.getLogger("test"))
     meter.learners.stands(0, A_STANDING)
     meter.fields = counted_fields()
-    meter.aggregates = counted_windows()
+    meter.gathered = counted_windows()
     return meter
 
 
