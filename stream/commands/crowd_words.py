@@ -55,7 +55,6 @@ _NEVER: Final = (
     ),
     "what the statistic itself says about everybody: where all are alike, it says so of each",
     "whoever holds the key ring, the raw topic, or this machine's memory: they see the values",
-    "that an event counts which comes late, lies too far ahead, or holds what is no value: it is a dead letter",
 )
 
 
@@ -171,23 +170,25 @@ def _protected(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def _against(facts: Mapping[str, Any]) -> Iterator[str]:
     believes, target = facts["believes"], facts["target"]
+    if believes is None or target is None:
+        yield "nobody in particular: without a law nothing bounds what anybody may conclude from a crowd"
+        return
     declared = set(facts["worked"][0]["adversaries"]) if facts["worked"] else set()
-    known = f"{believes['known']:.4g}" if believes is not None else "a share"
+    known = f"{believes['known']:.0%}"
     for name, knows in ADVERSARIES.items():
         left = "" if name in declared else "; not declared here, so nothing is said of him"
         yield f"{name}: {knows.format(known=known)}{left}"
-    if target is not None:
-        yield (
-            f"epsilon {target['epsilon']:g} and delta {target['delta']:g}: for any two values of one person, and "
-            f"whatever is looked for in the release, its chance with one of them is at most {target['factor']:.4g} "
-            f"times that with the other, and {target['delta']:g} more"
-        )
-    if believes is not None and believes["windows"] == "any":
+    yield (
+        f"epsilon {target['epsilon']:g} and delta {target['delta']:g}: for any two values of one person, and "
+        f"whatever is looked for in the release, its chance with one of them is at most {target['factor']:.4g} "
+        f"times that with the other, and {target['delta']:g} more"
+    )
+    if believes["windows"] == "any":
         yield (
             "windows may depend on each other in any way: each window's numbers hold for that window alone, and "
             "windows whose people differ by fewer than k are not both released"
         )
-    elif target is not None and believes is not None:
+    else:
         yield (
             "values of different windows are taken for independent, so what windows tell is composed: the target is "
             f"for any {target['windows']:,} of them in a row together"
@@ -269,4 +270,8 @@ def _not_promised(facts: Mapping[str, Any]) -> Iterator[str]:
             "different windows depend on each other"
         )
     yield from _NEVER
-    yield HURRIED
+    if facts["window"] is None:
+        yield "that an event counts which holds what is no value: it is a dead letter"
+    else:
+        yield "that an event counts which is late, lies too far ahead, or holds what is no value: it is a dead letter"
+        yield HURRIED

@@ -84,7 +84,7 @@ def _records(promise: CrowdPromise, sample: CrowdSample | None, *, as_json: bool
     if as_json:
         say_json({"ok": True, **_about(sample), **grouper_figures(found)})
     else:
-        say(groupers_told(promise, found))
+        say(groupers_told(found))
         if sample.size > MOST_EVENTS:
             say(f"\nThe first {MOST_EVENTS:,} events of {sample.size:,} in {sample.source} were looked at.")
         _warn(sample)

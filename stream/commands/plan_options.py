@@ -140,8 +140,9 @@ def plan(
     """Find the mechanism, epsilon, window and budget that keep what you want and tell the least.
 
     Say what you want with --agreement, --distance, --leakage-per-day and --delay; without any of them the points that
-    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. Of crowds: how many users
-    and how long a window it takes, and with --sample what each grouper makes of it. No other data is read, and no Kafka.
+    no other beats are listed and none is chosen. Of aggregates: what noise costs, by --within. Of crowds: how many
+    users and how long a window it takes, and with --sample what each grouper makes of it. No other data is read, and
+    no Kafka.
     """
     from stream.commands.plan import plan_command
     from stream.commands.plan_asked import Asked, Outputs

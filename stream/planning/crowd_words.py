@@ -59,8 +59,8 @@ def _windows(promise: CrowdPromise, found: Sequence[WindowOutlook], needed: Need
     if sampled:
         yield "Windows of the sample: the users of one in the middle, the fewest, and the share that would be released."
     else:
-        yield "Users are taken in proportion to the window's length. Where the same people stay, a longer window has fewer"
-        yield "than that; a sample (--sample) says how many."
+        yield "Users are taken in proportion to the window's length. Where the same people stay, a longer window has"
+        yield "fewer than that; a sample (--sample) says how many."
     yield "Delay: how long an event waits on average until its window is released."
     yield ""
     yield _line("window", "users", "fewest", "delta", "noise", "released", "delay")
