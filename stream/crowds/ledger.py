@@ -120,17 +120,19 @@ class Ledger:
 
 
 def present_of(promise: CrowdPromise, group: Group) -> Present | None:
-    """How many there are of each kind; None where more of one household are there than the law knows."""
+    """How many there are of each kind; None where more of one household are there than the law knows. Whoever has no
+    household is one of his own.
+    """
+    most = promise.household_most
+    if most is None:
+        return Present(tuple(np.bincount(group.types, minlength=len(promise.types)).tolist()))
     single = group.households == 0
-    types = np.bincount(group.types[single], minlength=len(promise.types))
-    if single.all():
-        return Present(tuple(types.tolist()))
     _, sizes = np.unique(group.households[~single], return_counts=True)
-    most = promise.household_most or 0
-    if sizes.max() > most:
+    if sizes.max(initial=0) > most:
         return None
-    households = np.bincount(sizes, minlength=most + 1)[1:]
-    return Present(tuple(types.tolist()), tuple(households.tolist()))
+    households = np.bincount(sizes, minlength=most + 1)
+    households[1] += np.count_nonzero(single)
+    return Present((), tuple(households[1:].tolist()))
 
 
 def encode_items(items: Sequence[bytes]) -> bytes:
