@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Final
@@ -84,7 +85,7 @@ def _before(counts: CrowdCounts) -> str:
         '<th scope="col" class="n">delta of the latest window</th><th scope="col" class="n">epsilon</th></tr>'
     )
     rows = "".join(
-        f'<tr><th scope="row">{escape(name.replace("_", ", "))}</th><td>{escape(_METHODS[methods[name]])}</td>'
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(_METHODS[methods[name]])}</td>'
         f'<td class="n">{rounded_up(delta)}</td><td class="n">{nat(epsilons[name])}</td></tr>'
         for name, delta in deltas.items()
     )
@@ -144,7 +145,7 @@ def _about_half(sizes: Tally) -> str:
     if not sizes.count:
         return "none yet"
     middle = next(bucket.upper_edge for bucket in sizes.buckets() if 2 * bucket.cumulative >= sizes.count)
-    return f"up to {middle:,.0f}" if middle < float("inf") else "more than 200,000"
+    return f"up to {middle:,.0f}" if middle < math.inf else "more than 200,000"
 
 
 def _loss(losses: Tally) -> str:
@@ -153,7 +154,7 @@ def _loss(losses: Tally) -> str:
 
 def _edge(delays: Tally, part: float) -> str:
     edge = next(bucket.upper_edge for bucket in delays.buckets() if bucket.cumulative >= part * delays.count)
-    return duration(1_000 * edge) if edge < float("inf") else "far beyond the limit"
+    return duration(1_000 * math.ceil(edge)) if edge < math.inf else "far beyond the limit"
 
 
 def _series(name: str, kind: tuple[str, str]) -> str:

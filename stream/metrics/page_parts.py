@@ -23,9 +23,9 @@ _OUTCOMES: Final = (
     (REPLAYED, "replayed", "had been carried out before and was skipped"),
 )
 _GATHERED: Final = (
-    (TAKEN, "taken", "counts in the window of its time"),
+    (TAKEN, "taken", "is gathered with those of others"),
     (REPEATED, "repeated", "changes nothing: of the same user and time as one before, or not the one that counts"),
-    (DEAD_LETTERED, "dead letters", "counts in no window; why went to the dead-letter topic"),
+    (DEAD_LETTERED, "dead letters", "is not gathered; why went to the dead-letter topic"),
     (REPLAYED, "replayed", "had been carried out before and was skipped"),
 )
 _PACES: Final = (("now", 1), ("over a minute", 6), ("over five minutes", 30))
