@@ -1,4 +1,4 @@
-"""The two jobs of a worker of crowds: which topics they read and write, how large records are, and whose state it is."""
+"""Both jobs of a worker of crowds: the topics they read and write, how large records are, and whose state that is."""
 
 from __future__ import annotations
 
