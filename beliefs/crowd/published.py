@@ -14,6 +14,13 @@ def theorem1_epsilon(users: int, probability: float, minimum: int, delta: float)
     return math.log(max(_ratios(users, probability, theorem1_apart(users, probability, minimum, delta))))
 
 
+def theorem1_epsilon_stated(users: int, probability: float, minimum: int, delta: float) -> float:
+    """As the theorem prints it: the odds are exponents, where the proof multiplies by them."""
+    fewer, more = _ratios(users, probability, theorem1_apart(users, probability, minimum, delta))
+    odds = probability / (1.0 - probability)
+    return max(odds * math.log(fewer / odds), math.log(more * odds) / odds)
+
+
 def theorem1_epsilon_by_side(users: int, probability: float, minimum: int, delta: float) -> float:
     """Equations 6 and 8: one of both ratios, which is not always the larger one, chosen by the probability."""
     fewer, more = _ratios(users, probability, theorem1_apart(users, probability, minimum, delta))

@@ -13,7 +13,6 @@ from crowd_metering import (
     NOISY,
     RECORDS,
     RELEASED,
-    SUMS,
     WITHHELD,
     flow_told,
     of_flow,
@@ -23,11 +22,13 @@ from crowd_metering import (
     until,
     work,
 )
+from crowd_settings_text import crowd_house, flow_text
 
 from stream import names
+from stream.commands.crowd_worker import crowd_task
 from stream.crowds.told import CrowdWindow
 from stream.gathering.first import GatherTold
-from stream.metrics.crowds import CrowdCounts, FlowCounts, crowd_counts
+from stream.metrics.crowds import CrowdCounts, FlowCounts
 from stream.metrics.page import status_page
 
 MINUTE = 60_000
@@ -160,9 +161,11 @@ def test_what_forwards_events_tells_nothing(tmp_path: Path) -> None:
     assert worker.series() == before
 
 
-def test_the_settings_say_what_is_counted(tmp_path: Path) -> None:
-    assert isinstance(crowd_counts(of_flow(tmp_path).opened.promise, 10), FlowCounts)
-    assert isinstance(crowd_counts(of_windows(tmp_path, SUMS).opened.promise, 10), CrowdCounts)
+@pytest.mark.parametrize(("text", "counts"), [(RECORDS, CrowdCounts), (flow_text(), FlowCounts)])
+def test_a_worker_counts_what_its_settings_declare(tmp_path: Path, text: str, counts: type) -> None:
+    meter = crowd_task(crowd_house(tmp_path, text), {}).meter
+    assert type(meter.gathered) is counts
+    assert {said.title for said in meter.settings.about.promise} >= {"What is released of a crowd", "Against whom"}
 
 
 def test_the_status_page_has_a_card_for_windows_of_crowds(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Size(NamedTuple):
 
 
 WHOLE: Final = Size(rounds=4_000, steps=1)
-QUICK: Final = Size(rounds=300, steps=10)
+QUICK: Final = Size(rounds=150, steps=10)
 
 PARTS: Final[Mapping[tuple[str, ...], Part[Size]]] = {
     ("theorems",): lambda size, out, tick: [kanon_theorem_claims.section(size.rounds)],
