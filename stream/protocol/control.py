@@ -125,7 +125,7 @@ _OF_AGGREGATES: Final = {
         "go back to the old settings, or give the pipeline a new name",
     ),
     "topic_id": (
-        "the raw topic, or that of what its partitions have sent, was deleted and made again: no window may use its coins twice",
+        "the raw topic, or what its partitions send to, was deleted and made again: no window may use its coins twice",
         "give the pipeline a new name, so that it starts with new windows",
     ),
     "partitions": (
