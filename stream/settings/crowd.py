@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJso
 from beliefs.alphabet import Alphabet
 from beliefs.alphabet_rows import written_alphabet
 from stream.records.paths import Path
-from stream.settings.aggregate import MOST_HORIZON, CellValues, Length, Wait
+from stream.settings.aggregate import CellValues, Length, Wait
 from stream.settings.amounts import Amount, Moment
 from stream.settings.kinds import FieldPath, FileName, wrong
 from stream.settings.section import Section
@@ -18,6 +18,8 @@ from stream.settings.steps import Steps, steps_of
 from stream.settings.values import declared_schema, read_declared
 
 LARGEST_K: Final = 1_000_000
+MOST_WINDOWS: Final = 4_096
+"""Composed together."""
 MOST_PEOPLE: Final = 200_000
 """In one window; with more it is withheld."""
 MOST_WAITING: Final = 10_000
@@ -256,7 +258,7 @@ class CrowdTargetSettings(Section):
     delta: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] = Field(
         description="and by how much beyond that factor, such as 1e-6"
     )
-    windows: Annotated[int, Field(ge=1, le=MOST_HORIZON)] = Field(
+    windows: Annotated[int, Field(ge=1, le=MOST_WINDOWS)] = Field(
         default=1, description="over so many windows in a row together; more than one only with windows: fresh"
     )
     beyond: Literal["withhold", "top_up"] = Field(
