@@ -147,8 +147,8 @@ def shuffled(chance: Random, sent: Sequence[Sequence[Any]]) -> list[Any]:
 
 def carried_out_in_pieces(chance: Random, life: Life, make: Any, order: Sequence[Outgoing]) -> Life:
     """The same blocks cut anywhere, some of them aborted, and somebody new now and then."""
-    for first, some in cut_at_random(chance, order):  # type: ignore[arg-type]
-        block = block_of_partials(some, first)  # type: ignore[arg-type]
+    for first, some in cut_at_random(chance, order):
+        block = block_of_partials(some, first)
         if chance.random() < 0.4:
             life.pipeline.prepare(block, life.store)  # never commits
             life = Life(make(), life.store, life.effects)

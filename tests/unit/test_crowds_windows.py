@@ -78,15 +78,15 @@ def gathered(
 ) -> tuple[list[Outgoing], Recount]:
     """What a partition sends and what must be in it: whole, and in pieces with a new worker between two of them."""
     whole, cut = Life(gather_of(promise, partition)), Life(gather_of(promise, partition))
-    recount = Recount(promise.windowed)  # type: ignore[arg-type]
+    recount = Recount(promise.windowed)
     if sent:
         whole.carry_out(block_of(sent))
-    for first, some in cut_at_random(chance, sent):  # type: ignore[arg-type]
+    for first, some in cut_at_random(chance, sent):
         if chance.random() < 0.4:
             cut = Life(gather_of(promise, partition), cut.store, cut.effects)
-        cut.carry_out(block_of(some, first))  # type: ignore[arg-type]
+        cut.carry_out(block_of(some, first))
     for each in sent:
-        recount.see(each)  # type: ignore[arg-type]
+        recount.see(each)
     for life in (whole, cut):
         life.close_by_clock(until)
     recount.close_by_clock(until)
