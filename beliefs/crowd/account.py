@@ -34,7 +34,7 @@ RELEASES: Final = (*SUMS, "range", "histogram", "records", "none")
 
 KEPT: Final = 4_096
 _FINE: Final = 2.0**-16
-_BOXES: Final = 4
+_BOXES: Final = 16
 _SLIGHTLY: Final = (0.0, 2.0**-12, 2.0**-9, 2.0**-6)
 _LARGEST: Final = 64.0
 """Nobody declares more; a larger epsilon is told as infinite."""
@@ -156,12 +156,16 @@ class CrowdAccount:
 
     def curve(self, counts: Others, known: int, scale: Fraction | None, at: float) -> Callable[[float], float]:
         """delta over epsilon, or above it, for so many of each kind of whom so many are known; closest about `at`."""
+        if isinstance(self._seen, Nothing):
+            return lambda _: 1.0
         asked = [
             (target, hidden)
             for target, others, left in self._targets(counts, known)
             for hidden in covering(others, left, self._asking(target, at, scale), _BOXES)
         ]
-        return lambda epsilon: max(self._seen.told(target, hidden, epsilon, scale) for target, hidden in asked)
+        return lambda epsilon: max(
+            (self._seen.told(target, hidden, epsilon, scale) for target, hidden in asked), default=0.0
+        )
 
     def _holds(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> bool:
         known = self._known(present, informed=informed)

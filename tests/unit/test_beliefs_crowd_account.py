@@ -41,7 +41,7 @@ class Case:
         return min(math.ceil(self.known * self.present.users), self.present.users - 1)
 
 
-@pytest.mark.parametrize(("release", "cases"), [("sum", 800), ("range", 400), ("histogram", 500)])
+@pytest.mark.parametrize(("release", "cases"), [("sum", 800), ("range", 400), ("histogram", 600)])
 def test_random_crowds_against_every_combination_and_every_adversary(release: str, cases: int) -> None:
     generator, above = np.random.default_rng(21), []
     for number in range(cases):
@@ -64,7 +64,7 @@ def test_households_against_every_combination_and_every_adversary() -> None:
         joint = symmetric(generator, 2 if generator.random() < 0.7 else 3, 2)
         release = str(generator.choice(["sum", "range"]))
         present = Present((), tuple(int(each) for each in generator.integers(0, 3, size=2)))
-        if not present.users:
+        if not 0 < present.users < 5:
             continue
         epsilon = float(generator.choice([0.0, 0.5, 1.5]))
         known = Fraction(int(generator.integers(0, 3)), 4)
@@ -81,7 +81,7 @@ def test_households_against_every_combination_and_every_adversary() -> None:
                 assert Fraction(told.delta) <= want + ROUNDED, (number, told)
             elif want:
                 above.append(float(Fraction(told.delta) / want))
-    assert len(above) > 50
+    assert len(above) > 40
 
 
 def symmetric(generator: np.random.Generator, values: int, members: int) -> npt.NDArray[np.float64]:

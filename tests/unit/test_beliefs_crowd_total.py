@@ -32,9 +32,9 @@ def binomial(users: int, chance: float) -> dict[int, float]:
 
 def test_a_few_windows_against_every_combination_of_what_is_seen() -> None:
     generator, above = np.random.default_rng(31), []
-    for _ in range(40):
+    for _ in range(30):
         chance, windows = float(generator.uniform(0.2, 0.8)), int(generator.integers(1, 4))
-        users = [int(generator.integers(5, 40)) for _ in range(windows)]
+        users = [int(generator.integers(5, 22)) for _ in range(windows)]
         epsilon = float(generator.choice([0.5, 1.0, 2.0]))
         account = CrowdAccount("count", [np.array([1 - chance, chance])], epsilon=epsilon, delta=1e-3)
         total = Total(account, windows)
@@ -94,7 +94,7 @@ def test_a_window_that_gives_somebody_away_tells_all() -> None:
     total = Total(account, 3)
     many, alone = total.item(Present((200,))), total.item(Present((1,)))
     assert total.delta_with([many, alone], many) == 1.0
-    assert total.delta_with([alone, many, many], many) < 1e-6
+    assert total.delta_with([alone, many, many], many) < 1e-5
     nothing = Total(CrowdAccount("none", [], epsilon=1.0, delta=0.5), 2)
     assert nothing.delta_with([b"\0\0"], b"\0\0") == 1.0
 
