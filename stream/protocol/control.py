@@ -125,7 +125,7 @@ _OF_AGGREGATES: Final = {
         "go back to the old settings, or give the pipeline a new name",
     ),
     "topic_id": (
-        "the raw topic, or the one between both stages, was deleted and made again: no key may be used twice for a window",
+        "the raw topic, or the one between both stages, was deleted and made again: no window may use a key twice",
         "give the pipeline a new name, so that it starts anew",
     ),
     "partitions": (
