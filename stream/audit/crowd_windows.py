@@ -107,7 +107,7 @@ class WindowFollow:
             is_closed &= self._sent.is_closed(self._group, said.number)
             if said.reason != names.WITHHELD_PARTIAL and self._sent.is_missing(self._group, said.number):
                 self._found("crowd_early", place, "somebody's people are missing")
-            for partition in self._sent.differs(said.number, parts):
+            for partition in self._sent.differs(self._group, said.number, parts):
                 self._found("crowd_sent", place, f"partition {partition}")
         if not is_closed:
             self._found("crowd_early", place)
