@@ -67,12 +67,14 @@ def dealt_out(people: Mapping[tuple[Cells, int], int], boxes: Sequence[Boxed]) -
     by_value: dict[int, list[tuple[Cells, int]]] = defaultdict(list)
     for (cells, value), count in people.items():
         by_value[value].append((cells, count))
-    if any(boxed.values is None for boxed in boxes):
+    told = [boxed for boxed in boxes if boxed.values is not None]
+    if len(told) < len(boxes):
         everybody = [pair for pairs in by_value.values() for pair in pairs]
-        return _dealt(everybody, [(boxed.box, boxed.held) for boxed in boxes])
-    values = {value for boxed in boxes for value in boxed.values or {}}
+        if not _dealt(everybody, [(boxed.box, boxed.held) for boxed in boxes]):
+            return False
+    values = {value for boxed in told for value in boxed.values or {}}
     return all(
-        _dealt(by_value.get(value, []), [(boxed.box, (boxed.values or {}).get(value, 0)) for boxed in boxes])
+        _dealt(by_value.get(value, []), [(boxed.box, (boxed.values or {}).get(value, 0)) for boxed in told])
         for value in values
     )
 

@@ -107,7 +107,7 @@ class FlowFollow:
         if reused and (box, users) not in self._let_out:
             self._found("flow_reused", place)
         self._let_out.add((box, users))
-        values = read_counts(asked.mixed, told.get("sensitive"), held)
+        values = read_counts(None if reused else asked.mixed, told.get("sensitive"), held)
         if isinstance(values, bool):
             self._found("crowd_mixed", place, "counts")
             return
