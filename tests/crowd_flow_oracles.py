@@ -52,16 +52,16 @@ class PlainNearest:
     def late(self, time: int) -> list[Emitted]:
         found = []
         while self.there and self.there[0].time + self.form.time <= time:
-            found.append(self.leave(self.there[0]))
+            found += self.leave(self.there[0])
         return found
 
     def due(self, last: int) -> list[Emitted]:
         found = []
         while self.there and self.there[0].seq <= last:
-            found.append(self.leave(self.there[0]))
+            found += self.leave(self.there[0])
         return found
 
-    def leave(self, one: Arrival) -> Emitted:
+    def leave(self, one: Arrival) -> list[Emitted]:
         rule = self.form.rule
         nearest: dict[int | bytes, tuple[float, int, Arrival]] = {}
         for other in self.there:
@@ -74,11 +74,11 @@ class PlainNearest:
             loss, reason = 2.0, "loss"
         better = self.covering(one, loss)
         if better is not None:
-            return self.again(one, better)
+            return [self.again(one, better)]
         if reason is not None:
             self.there.remove(one)
-            return Emitted((one.seq,), 1, None, 1.0, False, reason)  # type: ignore[arg-type]
-        return self.together(crowd, self.box_of(crowd))
+            return [Emitted((one.seq,), 1, None, 1.0, False, reason)]  # type: ignore[arg-type]
+        return [self.together(crowd, self.box_of(crowd))]
 
     def crowd(self, one: Arrival, others: list[Arrival]) -> tuple[list[Arrival], str | None]:
         rule, crowd = self.form.rule, [one]
@@ -104,7 +104,7 @@ class PlainNearest:
         fitting = [
             each
             for each in reversed(self.before)
-            if each.since > self.newest - 2 * self.form.events
+            if each.since > self.newest - 4 * self.form.events
             and all(low <= cell <= high for cell, (low, high) in zip(one.cells, each.box, strict=True))
             and loss_of(self.form.attributes, each.box) < below
             and self.law.fits(each.crowd, one)
@@ -227,7 +227,9 @@ def order_of(attributes: Attributes, levels: list[Parts]) -> list[tuple[int, ...
         order.append(tuple(at))
 
 
-def race(made: Callable[[FlowForm], Flow], plain: Callable[[FlowForm], PlainNearest], seed: int, count: int) -> None:
+def check_race(
+    made: Callable[[FlowForm], Flow], plain: Callable[[FlowForm], PlainNearest], seed: int, count: int
+) -> None:
     """Both on the same streams: what leaves at each step must be the same to the last bit."""
     left = 0
     for number, (form, steps) in enumerate(streams(seed, count)):

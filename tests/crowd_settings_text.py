@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aggregate_world import HEAD, TIMES, aggregate_house
 
 from beliefs.crowd.law_file import FORMAT
 from stream.crowds.opening import OpenedCrowds, open_crowds
+from stream.errors import ConfigurationRefused
 from stream.settings.load import parse_settings
 from stream.settings.model import Settings
 
@@ -27,6 +29,8 @@ BOXES = f"{{records: mondrian, by: {{{AGE}, {JOB}}}, sensitive: {SENSITIVE}, los
 LAW = "{law: law.json}"
 TARGET = "{epsilon: 1.0, delta: 0.01}"
 NOTHING = "nothing_declared"
+HOMES = "{law: law.json, household: $.home}"
+TYPES = "{law: law.json, by: $.kind}"
 DELAY = "delay: {events: 100, time: 1m}"
 
 
@@ -71,3 +75,30 @@ def crowd_house(folder: Path, text: str, law: bytes | None = None) -> Path:
 
 def opened_crowds(folder: Path, text: str, law: bytes | None = None) -> OpenedCrowds:
     return open_crowds(crowd_house(folder, text, law), {})
+
+
+FOUR = law_text({"default": (0.25, 0.25, 0.25, 0.25)})
+TWO = law_text({"young": (0.5, 0.5), "old": (0.9, 0.1)})
+PAIR = law_text(household=[[0.4, 0.1], [0.1, 0.4]])
+
+
+def told_of(refused: ConfigurationRefused) -> list[tuple[int, str, str]]:
+    """Line, place and what was found of each problem; each says what is allowed and how to put it right."""
+    for problem in refused.problems:
+        assert problem.allowed
+        assert problem.fix
+    return [(problem.line, problem.path, problem.found) for problem in refused.problems]
+
+
+def problems(text: str) -> list[tuple[int, str, str]]:
+    """Of a text of settings that is refused."""
+    with pytest.raises(ConfigurationRefused) as refused:
+        parse_settings(text.encode(), Path("c.yaml"))
+    return told_of(refused.value)
+
+
+def refused_crowds(file: Path) -> list[tuple[int, str, str]]:
+    """Of settings, a law or keys that are refused together."""
+    with pytest.raises(ConfigurationRefused) as refused:
+        open_crowds(file, {})
+    return told_of(refused.value)

@@ -21,6 +21,9 @@ HIERARCHIES = (
     {"any": {"chain": {"of": {"one": ["a", "b"]}}}},
 )
 
+GRID = 201
+"""Of `centres`: half a unit of 100 a cell."""
+
 Step = Arrival | int
 """An event, or a time that the clock tells."""
 
@@ -186,11 +189,11 @@ def streams(seed: int, count: int, length: int = 24) -> Iterator[tuple[FlowForm,
         yield form, some_steps(generator, form, length)
 
 
-def centres(seed: int, count: int, users: int = 300, grid: int = 201) -> list[tuple[int, tuple[int, int]]]:
+def centres(seed: int, count: int, users: int = 300) -> list[tuple[int, tuple[int, int]]]:
     """Users who turn up around 12 places of a square, at a spread of 6 in 100: (user, cells) for each event."""
     generator = np.random.default_rng(seed)
     middles = generator.uniform(0, 100, (12, 2))
     who, where = generator.integers(0, users, count), generator.integers(0, 12, count)
     points = np.clip(middles[where] + generator.normal(0, 6, (count, 2)), 0, 100)
-    cells = np.rint(points * (grid - 1) / 100).astype(np.int64)
+    cells = np.rint(points * (GRID - 1) / 100).astype(np.int64)
     return [(int(user), (int(x), int(y))) for user, (x, y) in zip(who, cells, strict=True)]

@@ -15,7 +15,7 @@ from mechanisms.crowds.flow import Emitted, FlowForm, Grouper, Reason
 from mechanisms.crowds.kept import Kept
 from mechanisms.crowds.waiting import Tally
 
-RECENT = 2
+RECENT = 4
 """A box is let out again while fewer than so many times `events` newer ones were taken."""
 
 KEPT_MOST = 2048

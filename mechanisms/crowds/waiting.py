@@ -50,8 +50,9 @@ class Waiting:
 
     def add(self, arrival: Arrival) -> int:
         """The slot of one event more; `clock` has its time already."""
+        slot = self._put(arrival)
         self._count(arrival.sensitive)
-        return self._put(arrival)
+        return slot
 
     def drop(self, slot: int) -> int:
         """Takes an event out and returns its sequence number."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from beliefs.crowd.account import CrowdAccount
 from mechanisms.crowds.attributes import Tree
 from stream.commands.aggregate_facts import DAY_MS
-from stream.crowds.expected import Outlook, needed_users, outlook
+from stream.crowds.expected import Outlook, needed_users, outlook, present_of
 from stream.crowds.opening import OpenedCrowds
 from stream.crowds.promise import CrowdPromise, Release
 from stream.settings.crowd import CrowdSettings, SensitiveSettings
@@ -132,19 +133,22 @@ def _target(promise: CrowdPromise) -> dict[str, Any] | None:
 
 
 def _worked(promise: CrowdPromise, kind: int) -> list[dict[str, Any]]:
-    found = (outlook(promise, users, kind) for users in USERS)
-    return [worked_facts(promise.types[kind], each) for each in found if each is not None]
+    account = promise.account
+    if account is None:
+        return []
+    found = (outlook(promise, present_of(promise, users, kind)) for users in USERS)
+    return [_worked_facts(promise.types[kind], account, each) for each in found]
 
 
-def worked_facts(kind: str, found: Outlook) -> dict[str, Any]:
+def _worked_facts(kind: str, account: CrowdAccount, found: Outlook) -> dict[str, Any]:
     return {
         "type": kind,
-        "users": found.users,
+        "users": found.present.users,
         "delta": found.delta,
         "released": found.released,
         "noise_scale": None if found.scale is None else float(found.scale),
         "adversaries": {
             told.adversary: {"delta": told.delta, "epsilon_at_target": told.epsilon, "method": told.method}
-            for told in found.told
+            for told in found.told(account)
         },
     }

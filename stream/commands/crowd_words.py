@@ -10,7 +10,7 @@ from stream.commands.aggregate_words import COUNTED, HURRIED, TAKEN, counted_lin
 from stream.commands.layout import section, warned
 from stream.commands.promising import NOT_PROMISED
 from stream.metrics.about import Said
-from stream.settings.crowd import MOST_PEOPLE, WINDOWED
+from stream.settings.crowd import MOST_PEOPLE, NOISY, WINDOWED
 from stream.settings.kinds import write_duration
 
 CROWDS: Final = "What is released of a crowd"
@@ -204,15 +204,18 @@ def _sizes(facts: Mapping[str, Any]) -> Iterator[str]:
             "the target's delta)"
             for name, one in each["adversaries"].items()
         ]
+        if not told:
+            told = ["not known, since too many numbers would have to be worked out"]
         noise = "" if each["noise_scale"] is None else f", with noise of scale {each['noise_scale']:.4g} steps"
         fate = "released" if each["released"] else "withheld"
         yield f"{each['users']:,} users{whom}: delta {', '.join(told)}; {fate}{noise}"
+    noise = ", or beyond: top_up" if facts["release"]["kind"] in NOISY else ""
     for name, users in facts["needed"].items():
         whom = f" of type {name} alone" if several else ""
         if users is None:
             yield (
-                f"no window of up to {MOST_PEOPLE:,} users{whom} meets the target without noise: write a wider grid, a "
-                "larger epsilon or delta, or beyond: top_up"
+                f"no window of up to {MOST_PEOPLE:,} users{whom} meets the target without noise: declare fewer "
+                f"values, or a larger epsilon or delta{noise}"
             )
         else:
             yield f"a window of {users:,} users{whom} meets the target by itself; larger ones tell less"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from beliefs.checks import Invalid
 from beliefs.crowd.account import CrowdAccount, Present, Told
 from stream.crowds.promise import CrowdPromise
 from stream.settings.crowd import MOST_PEOPLE
@@ -13,31 +14,34 @@ from stream.settings.crowd import MOST_PEOPLE
 
 @dataclass(frozen=True)
 class Outlook:
-    """A window of so many people, all of one type, or of whole households as far as they go.
-
-    `delta` is the worst of all adversaries; `scale` that of the noise that is added in steps of the grid, where the
-    settings add any; `told` is with it. A window that is not released tells nothing.
+    """A window with these people in it. `delta` is the worst of all adversaries, with the noise of `scale` steps of the
+    grid that is added where the settings add any; None where nothing is declared, and 1 where it is not known, since
+    too many numbers would have to be worked out. A window that is not released tells nothing.
     """
 
-    users: int
-    told: tuple[Told, ...]
-    delta: float
+    present: Present
+    delta: float | None
     scale: Fraction | None
     released: bool
 
+    def told(self, account: CrowdAccount) -> tuple[Told, ...]:
+        """Before each adversary; nothing where it cannot be worked out."""
+        try:
+            return account.told(self.present, self.scale)
+        except Invalid:
+            return ()
 
-def outlook(promise: CrowdPromise, users: int, kind: int = 0) -> Outlook | None:
-    """None where nothing is declared, so that nothing is known."""
+
+def outlook(promise: CrowdPromise, present: Present) -> Outlook:
     account, target = promise.account, promise.target
+    enough = promise.k <= present.users <= MOST_PEOPLE
     if account is None or target is None:
-        return None
-    present, scale = present_of(promise, users, kind), None
-    delta = account.worst(present)
+        return Outlook(present, None, None, enough)
+    delta, scale = _worst(account, present), None
     if delta > target.delta and promise.tops_up:
         scale = account.noise_for(present)
-        delta = delta if scale is None else account.worst(present, scale)
-    enough = promise.k <= users <= MOST_PEOPLE
-    return Outlook(users, account.told(present, scale), delta, scale, enough and delta <= target.delta)
+        delta = delta if scale is None else _worst(account, present, scale)
+    return Outlook(present, delta, scale, enough and delta <= target.delta)
 
 
 def needed_users(promise: CrowdPromise, kind: int = 0) -> int | None:
@@ -50,14 +54,18 @@ def needed_users(promise: CrowdPromise, kind: int = 0) -> int | None:
     step = promise.household_most or 1
 
     def enough(households: int) -> bool:
-        return _meets(account, present_of(promise, households * step, kind), target.delta)
+        return _worst(account, present_of(promise, households * step, kind)) <= target.delta
 
     found = least_enough(enough, -(-promise.k // step), MOST_PEOPLE // step)
     return None if found is None else found * step
 
 
-def _meets(account: CrowdAccount, present: Present, delta: float) -> bool:
-    return account.worst(present) <= delta
+def _worst(account: CrowdAccount, present: Present, scale: Fraction | None = None) -> float:
+    """1 where the law is so wide that a sum of so many is not worked out."""
+    try:
+        return account.worst(present, scale)
+    except Invalid:
+        return 1.0
 
 
 def least_enough(enough: Callable[[int], bool], least: int, most: int) -> int | None:
@@ -78,9 +86,16 @@ def least_enough(enough: Callable[[int], bool], least: int, most: int) -> int | 
 
 
 def present_of(promise: CrowdPromise, users: int, kind: int = 0) -> Present:
-    """So many people of one type; of households as many whole ones as there are, and the rest in another."""
+    """So many people of one type."""
+    return present_in(promise, tuple(users if place == kind else 0 for place in range(len(promise.types))))
+
+
+def present_in(promise: CrowdPromise, types: tuple[int, ...]) -> Present:
+    """So many people of each type. Of households, where it is not known who belongs together, as many whole ones as
+    there can be, and the rest in another.
+    """
     most = promise.household_most
     if most is None:
-        return Present(tuple(users if place == kind else 0 for place in range(len(promise.types))))
-    whole, rest = divmod(users, most)
+        return Present(types)
+    whole, rest = divmod(sum(types), most)
     return Present((), tuple(whole if size == most else int(size == rest) for size in range(1, most + 1)))

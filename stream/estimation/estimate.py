@@ -73,6 +73,10 @@ def estimate(
         why = "windows of aggregates are released with their intervals, and nothing for an event"
         fix = "read the records of the released topic: each number has its interval"
         raise CannotEstimate("There is nothing to estimate.", "aggregate", why, fix)
+    if known.crowd is not None:
+        why = "crowds are released as they are, and nothing for an event"
+        fix = "read the records of the released topic: their numbers are the true ones, or say their noise"
+        raise CannotEstimate("There is nothing to estimate.", "crowd", why, fix)
     asked = asked_for(window, late, tuple(joint), confidence, pooling, transitions)
     task = task_of(known, pipeline_models(known), asked)
     gathering = Gathering(task if floor is None else replace(task, floor=floor))

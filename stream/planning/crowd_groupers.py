@@ -15,9 +15,10 @@ from mechanisms.crowds.diversity import Rule
 from mechanisms.crowds.flow import Emitted, FlowForm
 from mechanisms.crowds.mondrian import mondrian
 from mechanisms.crowds.registry import REGISTRY
+from stream.crowds.expected import outlook, present_in
 from stream.crowds.promise import CrowdPromise, Timing
 from stream.planning.crowd_sample import CrowdSample
-from stream.planning.crowds import Doing, last_rows, worst_of
+from stream.planning.crowds import Doing, last_rows
 from stream.settings.crowd import MOST_WAITING, WINDOWED
 
 SIZES: Final = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5))
@@ -107,7 +108,7 @@ def _windowed(
         suppressed += found.suppressed.size
         losses += sum(group.size * loss for group, loss in zip(found.groups, found.losses, strict=True))
         types = np.bincount(sample.types[rows], minlength=len(promise.types))
-        deltas.append(worst_of(promise, tuple(types.tolist()))[0])
+        deltas.append(outlook(promise, present_in(promise, tuple(types.tolist()))).delta)
     known = sorted(delta for delta in deltas if delta is not None)
     return GrouperOutlook(
         WINDOWED,

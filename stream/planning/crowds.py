@@ -15,7 +15,7 @@ import numpy as np
 
 from beliefs.crowd.account import Present
 from mechanisms.contract import Integers
-from stream.crowds.expected import outlook
+from stream.crowds.expected import Outlook, outlook, present_in, present_of
 from stream.crowds.promise import CrowdPromise
 from stream.planning.crowd_sample import CrowdSample
 from stream.settings.crowd import MOST_PEOPLE
@@ -48,16 +48,15 @@ def expected_windows(promise: CrowdPromise, users: int) -> list[WindowOutlook]:
         length, there = round(timing.length * factor), max(1, round(users * factor))
         if length < 1_000 or there > MOST_PEOPLE:
             continue
-        looked = outlook(promise, there)
-        enough = promise.k <= there if looked is None else looked.released
+        looked = outlook(promise, present_of(promise, there))
         found.append(
             WindowOutlook(
                 length,
                 there,
                 there,
-                None if looked is None else looked.delta,
-                None if looked is None else looked.scale,
-                float(enough),
+                looked.delta,
+                looked.scale,
+                float(looked.released),
                 length / 2 + timing.lateness,
             )
         )
@@ -73,31 +72,36 @@ def sampled_windows(promise: CrowdPromise, sample: CrowdSample, progress: Doing)
         numbers = (sample.times - timing.start) // length
         if length < 1_000 or np.unique(numbers).size < 2:
             continue
-        present = _presents(promise, sample, numbers)
-        sizes = np.array([sum(types) for types in present])
-        middle = present[int(np.argsort(sizes, kind="stable")[sizes.size // 2])]
-        delta, scale = worst_of(promise, middle)
+        looks = _looked_at(promise, _presents(promise, sample, numbers))
+        by_size = sorted(looks, key=lambda look: look.present.users)
+        middle = by_size[len(by_size) // 2]
         found.append(
             WindowOutlook(
                 length,
-                sum(middle),
-                int(sizes.min()),
-                delta,
-                scale,
-                sum(_released(promise, each) for each in present) / len(present),
+                middle.present.users,
+                by_size[0].present.users,
+                middle.delta,
+                middle.scale,
+                sum(look.released for look in looks) / len(looks),
                 float(np.mean((numbers + 1) * length + timing.start - sample.times)) + timing.lateness,
             )
         )
     return found
 
 
-def _presents(promise: CrowdPromise, sample: CrowdSample, numbers: Integers) -> list[tuple[int, ...]]:
-    """Of each window how many users of each type there are; a user's last event says of which he is."""
+def _looked_at(promise: CrowdPromise, present: list[Present]) -> list[Outlook]:
+    """Windows with the same people tell the same."""
+    known = {each: outlook(promise, each) for each in set(present)}
+    return [known[each] for each in present]
+
+
+def _presents(promise: CrowdPromise, sample: CrowdSample, numbers: Integers) -> list[Present]:
+    """Who there is in each window; a user's last event says of which type he is."""
     last = last_rows(sample.users, numbers)
     windows, places = np.unique(numbers[last], return_inverse=True)
     counts = np.zeros((windows.size, len(promise.types)), dtype=np.int64)
     np.add.at(counts, (places, sample.types[last]), 1)
-    return [tuple(row) for row in counts.tolist()]
+    return [present_in(promise, tuple(row)) for row in counts.tolist()]
 
 
 def last_rows(users: Integers, numbers: Integers) -> Integers:
@@ -105,29 +109,3 @@ def last_rows(users: Integers, numbers: Integers) -> Integers:
     pairs = zip(numbers.tolist(), users.tolist(), strict=True)
     rows = {pair: row for row, pair in enumerate(pairs)}
     return np.sort(np.array([*rows.values()], dtype=np.int64))
-
-
-def _present(promise: CrowdPromise, types: tuple[int, ...]) -> Present:
-    """Of households it is not known who of a sample belongs together: as many whole ones as there can be."""
-    if promise.household_most is None:
-        return Present(types)
-    whole, rest = divmod(sum(types), promise.household_most)
-    sizes = range(1, promise.household_most + 1)
-    return Present((), tuple(whole if size == promise.household_most else int(size == rest) for size in sizes))
-
-
-def worst_of(promise: CrowdPromise, types: tuple[int, ...]) -> tuple[float | None, Fraction | None]:
-    account, target = promise.account, promise.target
-    if account is None or target is None:
-        return None, None
-    present = _present(promise, types)
-    delta = account.worst(present)
-    scale = account.noise_for(present) if delta > target.delta and promise.tops_up else None
-    return (delta if scale is None else account.worst(present, scale)), scale
-
-
-def _released(promise: CrowdPromise, types: tuple[int, ...]) -> bool:
-    if not promise.k <= sum(types) <= MOST_PEOPLE:
-        return False
-    delta, _ = worst_of(promise, types)
-    return delta is None or promise.target is None or delta <= promise.target.delta

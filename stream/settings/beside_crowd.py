@@ -11,6 +11,7 @@ from stream.settings.crowd import (
     KINDS,
     MOST_ATTRIBUTES,
     MOST_PEOPLE,
+    NOISY,
     WINDOWED,
     AttributeSettings,
     CrowdSettings,
@@ -47,7 +48,6 @@ _WRITE: Final[dict[Kind, str]] = {
     "histogram": "{histogram: $.job, values: [clerk, nurse]}",
     "records": "{records: mondrian, by: {age: {of: $.age, low: 0, high: 120, grid: 1}}}",
 }
-_NOISY: Final[tuple[Kind, ...]] = ("count", "sum", "mean", "histogram")
 
 
 def crowd_fits(collector: Collector) -> None:
@@ -183,9 +183,9 @@ def _targeted(crowd: CrowdSettings) -> Iterator[Wrong]:
         fix = "write believes.windows: fresh, if a user's values of different windows are independent; or remove it"
         found = f"{target.windows:,} windows together, whose values may depend on each other"
         yield ("target", "windows"), found, "one window, or windows: fresh", fix
-    if target.beyond == "top_up" and crowd.release.kind not in _NOISY:
+    if target.beyond == "top_up" and crowd.release.kind not in NOISY:
         fix = "write beyond: withhold"
-        yield ("target", "beyond"), f"noise on {crowd.release.kind}", f"top_up for {', '.join(_NOISY)}", fix
+        yield ("target", "beyond"), f"noise on {crowd.release.kind}", f"top_up for {', '.join(NOISY)}", fix
 
 
 def _apart(collector: Collector, crowd: CrowdSettings) -> Iterator[Wrong]:

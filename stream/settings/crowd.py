@@ -32,6 +32,8 @@ Grouper = Literal["mondrian", "castle", "fads", "sky"]
 Take = Literal["first", "last", "largest", "smallest"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+NOISY: Final[tuple[Kind, ...]] = ("count", "sum", "mean", "histogram")
+"""What noise can be added to."""
 WINDOWED: Final[Grouper] = "mondrian"
 """It groups the people of a whole window; the others each event as it comes."""
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-from crowd_flow_oracles import PlainSky, parts_of, race
+from crowd_flow_oracles import PlainSky, check_race, parts_of
 from crowd_streams import centres, played, some_attributes, streams
 
 from mechanisms.crowds.attributes import Attributes, Numeric, tree_of
@@ -15,7 +15,7 @@ SQUARE = Attributes((Numeric(201), Numeric(201)))
 
 
 def test_the_same_as_in_plain_python_on_thousands_of_streams() -> None:
-    race(Sky, PlainSky, seed=51, count=1_200)
+    check_race(Sky, PlainSky, seed=51, count=1_200)
 
 
 def test_every_box_is_one_of_the_tree() -> None:
