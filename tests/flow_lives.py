@@ -179,11 +179,12 @@ def told(records: Iterable[Outgoing]) -> list[dict[str, Any]]:
 
 
 class Expected(NamedTuple):
-    """What must go out: its events, and what the grouper said."""
+    """What must go out: its events, what the grouper said, when, and how long each event has waited."""
 
     events: list[Sent]
     emitted: Emitted
     clock: int
+    waits: list[int]
 
 
 def expected_of(promise: CrowdPromise, turns: Iterable[Turn]) -> list[Expected]:
@@ -191,11 +192,14 @@ def expected_of(promise: CrowdPromise, turns: Iterable[Turn]) -> list[Expected]:
     form = form_of(promise)
     flow = REGISTRY[promise.release.grouper or ""](form)
     waiting: dict[int, Sent] = {}
+    since: dict[int, int] = {}
     found: list[Expected] = []
     clock = taken = 0
 
     def let_go(crowds: Iterable[Emitted]) -> None:
-        found.extend(Expected([waiting.pop(seq) for seq in each.seqs], each, clock) for each in crowds)
+        for each in crowds:
+            waits = [clock - since[seq] for seq in each.seqs]
+            found.append(Expected([waiting.pop(seq) for seq in each.seqs], each, clock, waits))
 
     for turn in turns:
         if turn.value is None and (flow.oldest is None or flow.oldest[1] + form.time > turn.time):
@@ -206,7 +210,7 @@ def expected_of(promise: CrowdPromise, turns: Iterable[Turn]) -> list[Expected]:
             (each.user, each.time) for each in waiting.values()
         }:
             continue
-        waiting[taken] = turn.sent
+        waiting[taken], since[taken] = turn.sent, clock
         values = ILLS.index(turn.sent.ill) if form.rule.values else -1
         let_go(flow.take(*Arrival(taken, clock, turn.sent.user, cells_of(turn.sent), values)))
         taken += 1

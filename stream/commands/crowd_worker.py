@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stream import names
+from stream.commands.flow_stages import FlowStages
 from stream.commands.meter_settings import crowd_meter_settings_of
-from stream.commands.stages import ANY_TOPIC, Sizes, Stages
+from stream.commands.stages import ANY_TOPIC, Sizes, Stages, crowd_stages
 from stream.commands.working import Task, no_records
 from stream.crowds.gather import CrowdGather
 from stream.crowds.guarded import guard_bytes_max
@@ -27,7 +27,8 @@ from stream.stores.rows import NoRows
 def crowd_task(file: Path, environment: Mapping[str, str]) -> Task:
     opened = open_crowds(file, environment)
     connection = connection_of(opened.settings.kafka, environment)
-    meter, stages = Meter(crowd_meter_settings_of(opened)), CrowdStages(opened, connection)
+    meter = Meter(crowd_meter_settings_of(opened))
+    stages = (FlowStages if opened.promise.timing is None else CrowdStages)(opened, connection)
     return Task(
         settings=opened.settings,
         meter=meter,
@@ -40,23 +41,14 @@ def crowd_task(file: Path, environment: Mapping[str, str]) -> Task:
 
 @dataclass(frozen=True)
 class CrowdStages:
-    """Both stages of one pipeline."""
+    """Both stages of one pipeline of windows."""
 
     opened: OpenedCrowds
     connection: Connection
 
     @property
     def stages(self) -> Stages:
-        promise = self.opened.promise
-        return Stages(
-            self.opened.settings,
-            promise.ring,
-            promise.policy_name,
-            f"{names.CROWDS}@{promise.policy_fingerprint.hex()[:8]}",
-            self.connection,
-            names.CROWDS_SUFFIX,
-            meets=promise.over == "all",
-        )
+        return crowd_stages(self.opened, self.connection)
 
     def first(self, meter: Meter) -> Job:
         promise = self.opened.promise

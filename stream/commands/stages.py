@@ -8,6 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from stream import names
+from stream.crowds.opening import OpenedCrowds
 from stream.engine.connection import Connection
 from stream.engine.plan import Plan
 from stream.engine.topic_ids import TopicFacts
@@ -29,7 +30,7 @@ from stream.stores.rows import NoRows
 ANY_TOPIC = UUID(int=0)
 """To warm up with."""
 
-_SENT_A_BLOCK = 4
+SENT_WINDOWS = LaneLimits(first_block_records=1, max_block_records=4)
 """What waits for other partitions takes no time, so its pace says nothing of a record that releases all of it: a block
 is over in seconds even where each of its records releases as many windows as it may.
 """
@@ -103,7 +104,11 @@ class Stages:
         )
 
     def second(
-        self, meter: Meter, sizes: Callable[[int], Sizes], pipeline: Callable[[RawTopic, str, int], Pipeline]
+        self,
+        meter: Meter,
+        sizes: Callable[[int], Sizes],
+        pipeline: Callable[[RawTopic, str, int], Pipeline],
+        limits: LaneLimits = SENT_WINDOWS,
     ) -> Callable[[TopicFacts], Job]:
         """The second job, once the brokers have told what the raw topic is; `sizes` are those for so many partitions of
         it, `pipeline` is that of a partition of the topic between, which has this name.
@@ -119,7 +124,7 @@ class Stages:
                 record_bytes=largest.held,
                 single=frozenset({topics.released} if self.meets else ()),
                 elsewhere=frozenset({topics.dead_letters}),
-                limits=LaneLimits(first_block_records=1, max_block_records=_SENT_A_BLOCK),
+                limits=limits,
             )
             return Job(
                 plan=plan,
@@ -179,3 +184,18 @@ class Stages:
             key_fingerprint=epoch.fingerprint,
             first_key_fingerprint=self.ring.first.fingerprint,
         )
+
+
+def crowd_stages(opened: OpenedCrowds, connection: Connection, *, stamped: bool = False) -> Stages:
+    """Of crowds, whatever they are made of."""
+    promise = opened.promise
+    return Stages(
+        opened.settings,
+        promise.ring,
+        promise.policy_name,
+        f"{names.CROWDS}@{promise.policy_fingerprint.hex()[:8]}",
+        connection,
+        names.CROWDS_SUFFIX,
+        meets=promise.over == "all",
+        stamped=stamped,
+    )

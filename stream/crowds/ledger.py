@@ -15,7 +15,8 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from beliefs.crowd.account import Present, Told
+from beliefs.checks import Invalid
+from beliefs.crowd.account import CrowdAccount, Present, Told
 from beliefs.crowd.noise import LADDER
 from stream import names
 from stream.crowds.entries import Group
@@ -82,12 +83,20 @@ class Ledger:
             return self.withhold(names.WITHHELD_HOUSEHOLD)
         if not allowed:
             return self.withhold(names.WITHHELD_DIFFERENCING)
-        if promise.account is None or promise.target is None:
+        if promise.account is None:
             return Decision(None)
-        scale = None if self._fits(present, None) else self._noise(present)
-        if scale is None and not self._fits(present, None):
-            return self.withhold(names.WITHHELD_DELTA)
-        told, total = promise.account.told(present, scale), None
+        try:
+            return self._accounted(promise.account, present)
+        except Invalid:  # more people than what they tell can be worked out for
+            return self.withhold(names.WITHHELD_MANY)
+
+    def _accounted(self, account: CrowdAccount, present: Present) -> Decision:
+        scale = None
+        if not self._fits(present, None):
+            scale = self._noise(present)
+            if scale is None:
+                return self.withhold(names.WITHHELD_DELTA)
+        told, total = account.told(present, scale), None
         if self._total is not None:
             item = self._total.item(present, scale)
             total = self._total.delta_with(self._spent, item)

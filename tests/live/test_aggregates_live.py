@@ -77,7 +77,7 @@ async def test_topics_that_were_made_again_are_refused(broker: Broker, tmp_path:
         worker = await house.start("w1")
         await house.released_past(start + 2_000)
         assert (await worker.terminate())[0] == 0
-        await live_kafka.delete_topics(house.broker, [house.partials])
+        await live_kafka.delete_topics(house.broker, [house.between])
         await asyncio.sleep(1)
         answer = await command("run", str(house.files[0]))
         assert answer.status == 2
