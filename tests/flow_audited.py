@@ -86,4 +86,6 @@ class FlowHouse:
             life.turns(Turn(first + 2 * place * SECOND, each.value, None) for place, each in enumerate(some))
             topics[OUT].append(kept(life.released))
             topics[TOTAL].append([Kept(0, b"a", life.store.marks()[b"a"])])
-        return Memory({RAW: raw, DEAD: [kept(letters)], GATHERED: marks, SENT: [kept(each) for each in tuples], **topics})
+        return Memory(
+            {RAW: raw, DEAD: [kept(letters)], GATHERED: marks, SENT: [kept(each) for each in tuples], **topics}
+        )

@@ -16,7 +16,7 @@ import numpy as np
 
 from stream.audit.aggregate_records import Misread
 from stream.audit.crowd_attributes import Box, loss_of
-from stream.audit.crowd_boxes import Boxed, dealt_out, read_box, read_counts
+from stream.audit.crowd_boxes import Boxed, cells_of, dealt_out, read_box, read_counts
 from stream.audit.crowd_numbers import is_up, up
 from stream.audit.crowd_records import Reader, Said
 from stream.audit.crowd_rules import Crowds
@@ -154,7 +154,7 @@ def _each_box(boxes: Sequence[tuple[Boxed, int]], events: Sequence[Passed], find
     """A box holds at most the events that lie in it, of at least as many users as it says."""
     numbers: dict[bytes, int] = {}
     users = np.array([numbers.setdefault(event.user, len(numbers)) for event in events], dtype=np.int64)
-    cells = np.array([event.cells for event in events], dtype=np.int64).reshape(len(events), -1)
+    cells = cells_of([event.cells for event in events], len(boxes[0][0].box) if boxes else 1)
     known: dict[Box, tuple[int, int]] = {}
     for boxed, wanted in boxes:
         if boxed.box not in known:

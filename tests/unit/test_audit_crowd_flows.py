@@ -140,7 +140,9 @@ async def test_without_changelogs_it_is_said_what_was_not_looked_at() -> None:
     assert GATHERED in house.memory.logs
 
 
-async def test_boxes_that_are_too_many_to_be_dealt_out_are_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_boxes_that_are_too_many_to_be_dealt_out_are_looked_at_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(room, "MOST_DEALT", 10)
     house = FlowHouse()
     report = await house.audit()
