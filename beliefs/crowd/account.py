@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 from beliefs.checks import Invalid
-from beliefs.crowd.informed import Others, worst_known
+from beliefs.crowd.counted import Counted
+from beliefs.crowd.informed import Others, covering, worst_known
 from beliefs.crowd.noise import LADDER
 from beliefs.crowd.ranges import Ranged
 from beliefs.crowd.seen import EXACT, METHODS, SOUND, Nothing, Seen, Target
@@ -32,7 +33,8 @@ SUMS: Final = ("count", "sum", "mean")
 RELEASES: Final = (*SUMS, "range", "histogram", "records", "none")
 
 KEPT: Final = 4_096
-_FINE: Final = 2.0**-20
+_FINE: Final = 2.0**-16
+_BOXES: Final = 4
 _LARGEST: Final = 64.0
 """Nobody declares more; a larger epsilon is told as infinite."""
 
@@ -77,7 +79,7 @@ class CrowdAccount:
         self.epsilon, self.delta, self.known = epsilon, delta, known
         self.dependent = household is not None
         self.kinds = len(laws) + (0 if household is None else household.ndim)
-        self._types = len(laws)
+        self.types = len(laws)
         self._seen = _seen(release, laws, household)
         self._found: OrderedDict[tuple[object, ...], tuple[float, str]] = OrderedDict()
 
@@ -98,24 +100,28 @@ class CrowdAccount:
 
     def noise_for(self, present: Present) -> Fraction | None:
         """The least scale of the ladder with which crowd and noise together meet what is aimed at."""
-        if not self._seen.noisy or self.worst(present, LADDER[-1]) > self.delta:
+
+        def holds(scale: Fraction) -> bool:
+            return all(self._holds(present, scale, self.epsilon, informed=each) for _, each in self._adversaries())
+
+        if not self._seen.noisy or not holds(LADDER[-1]):
             return None
         low, high = -1, len(LADDER) - 1
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.worst(present, LADDER[middle]) <= self.delta else (middle, high)
+            low, high = (low, middle) if holds(LADDER[middle]) else (middle, high)
         return LADDER[high]
 
     def _adversaries(self) -> list[tuple[str, bool]]:
         names = (DEPENDENT, DEPENDENT_INFORMED) if self.dependent else (INDEPENDENT, INDEPENDENT_INFORMED)
         return [(names[0], False), (names[1], True)][: 2 if self.known else 1]
 
-    def _counts(self, present: Present) -> Others:
+    def counts(self, present: Present) -> Others:
         """How many there are of each kind: the types, and then households by their size."""
-        if len(present.types) > self._types or len(present.households) > self.kinds - self._types:
+        if len(present.types) > self.types or len(present.households) > self.kinds - self.types:
             raise Invalid("present", "holds people of a type, or a household of a size, of which no law is given")
-        types = (*present.types, *(0,) * (self._types - len(present.types)))
-        return (*types, *present.households, *(0,) * (self.kinds - self._types - len(present.households)))
+        types = (*present.types, *(0,) * (self.types - len(present.types)))
+        return (*types, *present.households, *(0,) * (self.kinds - self.types - len(present.households)))
 
     def _delta(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> tuple[float, str]:
         key = (present, scale, epsilon, informed)
@@ -123,12 +129,9 @@ class CrowdAccount:
             self._found.move_to_end(key)
             return self._found[key]
         found, method = 0.0, EXACT
-        for target, others, known in self._targets(present, informed=informed):
-
-            def told(hidden: Others, target: Target = target) -> float:
-                return self._seen.told(target, hidden, epsilon, scale)
-
-            worst, exact = worst_known(others, known, told, above=found)
+        counts = self.counts(present)
+        for target, others, known in self._targets(counts, self._known(present, informed=informed)):
+            worst, exact = worst_known(others, known, self._asking(target, epsilon, scale), above=found)
             found = max(found, worst)
             method = max(method, self._seen.method(others), EXACT if exact else SOUND, key=METHODS.index)
         if informed and method == EXACT and (self._seen.blurs_known or any(present.households[1:])):
@@ -138,24 +141,45 @@ class CrowdAccount:
             self._found.popitem(last=False)
         return found, method
 
-    def _targets(self, present: Present, *, informed: bool) -> list[tuple[Target, Others, int]]:
+    def curve(self, counts: Others, known: int, scale: Fraction | None, at: float) -> Callable[[float], float]:
+        """delta over epsilon, or above it, for so many of each kind of whom so many are known; closest about `at`."""
+        asked = [
+            (target, hidden)
+            for target, others, left in self._targets(counts, known)
+            for hidden in covering(others, left, self._asking(target, at, scale), _BOXES)
+        ]
+        return lambda epsilon: max(self._seen.told(target, hidden, epsilon, scale) for target, hidden in asked)
+
+    def _holds(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> bool:
+        known = self._known(present, informed=informed)
+        return all(
+            worst_known(others, left, self._asking(target, epsilon, scale), above=self.delta, enough=self.delta)[0]
+            <= self.delta
+            for target, others, left in self._targets(self.counts(present), known)
+        )
+
+    def _asking(self, target: Target, epsilon: float, scale: Fraction | None) -> Callable[[Others], float]:
+        return lambda hidden: self._seen.told(target, hidden, epsilon, scale)
+
+    def _known(self, present: Present, *, informed: bool) -> int:
+        return min(math.ceil(self.known * present.users), present.users - 1) if informed else 0
+
+    def _targets(self, counts: Others, known: int) -> list[tuple[Target, Others, int]]:
         """Everybody who may be asked about, with those beside him and how many of these are known."""
-        counts = self._counts(present)
-        known = min(math.ceil(self.known * present.users), present.users - 1) if informed else 0
         found: list[tuple[Target, Others, int]] = []
         for kind, count in enumerate(counts):
             if not count:
                 continue
             others = tuple(each - (place == kind) for place, each in enumerate(counts))
-            beside = max(0, kind - self._types)
+            beside = max(0, kind - self.types)
             found += [(Target(kind, own), others, known - own) for own in range(min(known, beside) + 1)]
         return found
 
     def _epsilon(self, present: Present, scale: Fraction | None, *, informed: bool) -> float:
-        """The smallest epsilon at which the declared delta holds, up to 10^-6 of it above."""
+        """The smallest epsilon at which the declared delta holds, up to 1 in 50,000 above."""
 
-        def holds(epsilon: float) -> bool:
-            return self._delta(present, scale, epsilon, informed=informed)[0] <= self.delta
+        def holds(at: float) -> bool:
+            return self._holds(present, scale, at, informed=informed)
 
         low, high = 0.0, max(self.epsilon, 2.0**-10)
         if holds(0.0):
@@ -177,4 +201,6 @@ def _seen(release: str, laws: Sequence[Vector], household: Vector | None) -> See
         return Summed(laws, household)
     if release == "range":
         return Ranged(laws, household)
+    if release in {"histogram", "records"} and household is None:
+        return Counted(laws, lattice=release == "records")
     return Nothing()

@@ -30,7 +30,12 @@ def apart(one: Sum, two: Sum, epsilon: float, events: Events = "all") -> float:
     factor = math.exp(min(epsilon, 709.0)) * (1.0 - 2.0**-50) if epsilon < 709.0 else math.inf
     above, below = above * (1.0 + one.error), below * (1.0 - two.error)
     found = _largest_interval(above, below, factor) if events == "intervals" else _sum_above(above, below, factor)
-    return min(1.0, found * _UP + one.lost)
+    return min(1.0, found * _UP + one.lost + blurred(one, two, factor))
+
+
+def blurred(one: Sum, two: Sum, factor: float) -> float:
+    """What the places of both may be wrong by together, as it counts in what is told."""
+    return one.blur + (factor * two.blur if two.blur else 0.0)
 
 
 def least_epsilon(delta: float, told: Callable[[float], float]) -> float:

@@ -53,7 +53,7 @@ def _summed(table: Vector) -> Sum:
 
 
 def _moved(one: Sum, by: int) -> Sum:
-    return Sum(one.low + by, one.mass, one.error, one.lost)
+    return Sum(one.low + by, one.mass, one.error, one.lost, one.blur)
 
 
 def _require_symmetric(joint: Vector) -> None:

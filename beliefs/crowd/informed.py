@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -15,17 +16,24 @@ ASKED_MAX: Final = 256
 CLOSE: Final = 1.0 + 2.0**-10
 
 
-def worst_known(others: Others, known: int, told: Callable[[Others], float], above: float = 0.0) -> tuple[float, bool]:
+def worst_known(
+    others: Others,
+    known: int,
+    told: Callable[[Others], float],
+    *,
+    above: float = 0.0,
+    enough: float = math.inf,
+) -> tuple[float, bool]:
     """The largest `told` with so many of the others known, and whether it is attained; at most CLOSE times as large.
 
-    What is not above `above` is not worked out further. `told` never falls when more is known, so what a box of
-    choices holds is bounded by all that may be known in it.
+    What is not above `above` is not worked out further, nor what is above `enough`. `told` never falls when more is
+    known, so what a box of choices holds is bounded by all that may be known in it.
     """
     known = min(known, sum(others))
     asked: dict[Others, float] = {}
 
     def without(taken: Others) -> float:
-        hidden = tuple(each - its for each, its in zip(others, taken, strict=True))
+        hidden = _without(others, taken)
         if hidden not in asked:
             asked[hidden] = told(hidden)
         return asked[hidden]
@@ -35,14 +43,32 @@ def worst_known(others: Others, known: int, told: Callable[[Others], float], abo
     boxes = [(-without(most), least, most)]
     while True:
         bound = -boxes[0][0]
-        if bound <= best:
-            return best, True
+        if bound <= best or best > enough:
+            return best, bound <= best
         if bound <= max(best * CLOSE, above) or len(asked) >= ASKED_MAX:
             return bound, False
         _, least, most = heapq.heappop(boxes)
         for box in _halves(least, most, known):
             best = max(best, without(_some(*box, known)))
             heapq.heappush(boxes, (-without(box[1]), *box))
+
+
+def covering(others: Others, known: int, told: Callable[[Others], float], boxes: int) -> list[Others]:
+    """Who is hidden at least, whoever so many known people are: one of these few, none of which is worse than `told`
+    says where it can be helped.
+    """
+    known = min(known, sum(others))
+    least, most = _tightened((0,) * len(others), others, known)
+    found = [(-told(_without(others, most)), least, most)]
+    while len(found) < boxes and sum(found[0][2]) > known:
+        _, least, most = heapq.heappop(found)
+        for box in _halves(least, most, known):
+            heapq.heappush(found, (-told(_without(others, box[1])), *box))
+    return [_without(others, most) for _, _, most in found]
+
+
+def _without(others: Others, taken: Others) -> Others:
+    return tuple(each - its for each, its in zip(others, taken, strict=True))
 
 
 def _halves(least: Others, most: Others, known: int) -> list[tuple[Others, Others]]:

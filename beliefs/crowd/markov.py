@@ -72,4 +72,4 @@ def _steps(chain: MarkovLaw) -> list[int]:
 
 
 def _moved(one: Sum, by: int) -> Sum:
-    return Sum(one.low + by, one.mass, one.error, one.lost)
+    return Sum(one.low + by, one.mass, one.error, one.lost, one.blur)

@@ -45,7 +45,7 @@ def blurred(one: Sum, scale: Fraction | None) -> Sum:
     _spread(one.mass, q, level, far, mass)
     # Each chance is a sum of products: at most so many roundings of a power of q, whose error is counted at each step.
     error = one.error + 8.0 * (mass.size + 8) * 2.0**-53
-    return Sum(one.low - far, mass, error, one.lost + 4.0 * _FAR)
+    return Sum(one.low - far, mass, error, one.lost + 4.0 * _FAR, one.blur)
 
 
 @kernel

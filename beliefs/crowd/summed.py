@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
@@ -16,9 +17,13 @@ from beliefs.crowd.households import Household
 from beliefs.crowd.informed import Others
 from beliefs.crowd.noise import blurred
 from beliefs.crowd.seen import EXACT, Target
+from beliefs.crowd.smooth import Smooth
 from beliefs.crowd.sums import NOTHING, Sum, added, certain, law, times, total
 from beliefs.crowd.worst import Pair
 from beliefs.simplex import Vector, normalised
+
+WIDE: Final = 6_144
+"""Sums that spread over more places are worked out by their frequencies."""
 
 
 class Summed:
@@ -41,6 +46,7 @@ class Summed:
                 self._span = max(self._span, size * (household.shape[0] - 1))
                 for own in range(size):
                     self._pairs[Target(kind, own)] = tuple(home.pairs(own))
+        self._smooth = Smooth(self._wholes)
         self._kept = lru_cache(maxsize=256)(self._law)
         self._many = lru_cache(maxsize=256)(self._times)
 
@@ -55,7 +61,10 @@ class Summed:
         return EXACT
 
     def _law(self, others: Others, scale: Fraction | None) -> Sum:
-        return blurred(total([self._many(kind, count) for kind, count in enumerate(others) if count]), scale)
+        found = self._smooth.summed(others) if self._smooth.spread(others) > WIDE else None
+        if found is None:
+            found = total([self._many(kind, count) for kind, count in enumerate(others) if count])
+        return blurred(found, scale)
 
     def _times(self, kind: int, count: int) -> Sum:
         return times(self._wholes[kind], count)

@@ -29,12 +29,15 @@ _ULP: Final = 2.0**-53
 
 @dataclass(frozen=True)
 class Sum:
-    """mass[k] is the chance of low + k: true up to a factor 1 +- error, and `lost` more lies wherever it likes."""
+    """mass[k] is the chance of low + k: true up to a factor 1 +- error, `lost` more lies wherever it likes, and all places
+    together are wrong by at most `blur`.
+    """
 
     low: int
     mass: Vector
     error: float = 0.0
     lost: float = 0.0
+    blur: float = 0.0
 
 
 def certain(value: int) -> Sum:
@@ -58,7 +61,7 @@ def added(one: Sum, two: Sum) -> Sum:
     mass = convolve(one.mass, two.mass)
     # Each place sums at most so many products: one rounding for the product and one for each addition.
     error = one.error + two.error + 2.0 * (min(one.mass.size, two.mass.size) + 1) * _ULP
-    return _trimmed(Sum(one.low + two.low, mass, error * (1.0 + 2.0**-20), one.lost + two.lost))
+    return _trimmed(Sum(one.low + two.low, mass, error * (1.0 + 2.0**-20), one.lost + two.lost, one.blur + two.blur))
 
 
 def times(one: Sum, count: int) -> Sum:
@@ -75,7 +78,7 @@ def times(one: Sum, count: int) -> Sum:
 
 def scaled(one: Sum, factor: float) -> Sum:
     """Each chance times the factor, which was rounded once or twice."""
-    return Sum(one.low, one.mass * factor, one.error + (one.mass.size + 4) * _ULP, one.lost * factor)
+    return Sum(one.low, one.mass * factor, one.error + (one.mass.size + 4) * _ULP, one.lost * factor, one.blur * factor)
 
 
 def weighted(laws: Sequence[Sum], weights: Vector) -> Sum:
@@ -85,7 +88,7 @@ def weighted(laws: Sequence[Sum], weights: Vector) -> Sum:
     for each, weight in zip(laws, weights.tolist(), strict=True):
         mass[each.low - low : each.low - low + each.mass.size] += each.mass * weight
     error = max(each.error for each in laws) + 2.0 * (len(laws) + 2) * _ULP
-    return Sum(low, mass, error, max(each.lost for each in laws))
+    return Sum(low, mass, error, max(each.lost for each in laws), max(each.blur for each in laws))
 
 
 def total(parts: Sequence[Sum]) -> Sum:
@@ -109,7 +112,7 @@ def _trimmed(one: Sum) -> Sum:
     last = one.mass.size - int(np.searchsorted(falling, TAIL))
     kept = np.ascontiguousarray(one.mass[first:last])
     # What was summed up to below TAIL is below twice that in truth, whatever was rounded.
-    return Sum(one.low + first, kept, one.error, one.lost + 4.0 * TAIL)
+    return Sum(one.low + first, kept, one.error, one.lost + 4.0 * TAIL, one.blur)
 
 
 def convolve(one: Vector, two: Vector) -> Vector:
