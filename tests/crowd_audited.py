@@ -102,17 +102,18 @@ class House:
             progress = len(walks).to_bytes(8, "big")
             marks.append([Kept(0, b"c", control()), Kept(1, b"o", progress), Kept(2, b"a", life.store.marks()[b"a"])])
         after(parts)
+        together = [part for each in parts for part in each]
         topic, count = RawTopic(TOPIC_ID, len(parts)), len(parts) if over == "partition" else 1
         totals = [Life(CrowdWindows(self.promise, topic, SENT, partition)) for partition in range(count)]
         for place, life in enumerate(totals):
-            life.carry_out(block_of_partials(parts[place] if over == "partition" else sum(parts, [])))
+            life.carry_out(block_of_partials(parts[place] if over == "partition" else together))
         return Memory(
             {
                 RAW: raw,
                 OUT: [kept(life.released) for life in totals],
                 DEAD: [kept(letters)],
                 GATHERED: marks,
-                SENT: [kept(each) for each in parts] if over == "partition" else [kept(sum(parts, []))],
+                SENT: [kept(each) for each in parts] if over == "partition" else [kept(together)],
                 TOTAL: [[Kept(0, b"a", life.store.marks()[b"a"])] for life in totals],
             }
         )

@@ -20,8 +20,8 @@ from flow_lives import (
     flow_settings,
     flow_text,
     forward_of,
-    raw_block,
     random_events,
+    raw_block,
 )
 
 from stream.audit.crowd_audit import audit_crowds
