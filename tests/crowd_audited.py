@@ -25,6 +25,7 @@ from stream.crowds.windows import CrowdWindows
 from stream.gathering.second import RawTopic
 from stream.protocol.ports import Outgoing
 from stream.settings.load import parse_settings
+from stream.settings.model import Settings
 
 PARTITIONS = 2
 ILLS = ("flu", "cold", "none", "other")
@@ -38,32 +39,11 @@ RAW, OUT, DEAD = "walkers.raw", "walkers.out", "w.dead"
 GATHERED, SENT, TOTAL = "walkers-beliefs-changelog", "walkers-crowds", "walkers-total-beliefs-changelog"
 
 
-class House:
-    """Settings, what was made of them, and the topics."""
+class AuditedHouse:
+    """Settings, and the topics of a pipeline of crowds."""
 
-    def __init__(
-        self,
-        folder: Path,
-        release: str = SUM,
-        believes: str = NOTHING,
-        *,
-        law: bytes | None = None,
-        k: int = 3,
-        over: str = "all",
-        minutes: int = 6,
-        sent: Sequence[Sequence[Walk]] = (),
-        after: Callable[[list[list[Outgoing]]], None] = lambda _: None,
-    ) -> None:
-        lines = [f"k: {k}", f"over: {over}", *TIMES.splitlines(), f"release: {{{release}}}", *believes.splitlines()]
-        text = SETTINGS + "".join(f"  {line}\n" for line in lines)
-        believed = law if law is not None else flat_law(release) if "law.json" in believes else None
-        (folder / "law.json").write_bytes(believed or b"")
-        self.settings = parse_settings(text.encode(), folder / "c.yaml")
-        assert self.settings.crowd is not None
-        read = None if believed is None else parse(believed)
-        self.promise = compile_crowds(self.settings, self.settings.crowd, RING, read)
-        self.walks = sent or [some_walks(Random(place), minutes, place) for place in range(PARTITIONS)]
-        self.memory = self._memory(START + minutes * MINUTE, over, after)
+    settings: Settings
+    memory: Memory
 
     @property
     def released(self) -> list[Kept]:
@@ -89,7 +69,35 @@ class House:
         change(said)
         self.released[place] = replace(record, value=json.dumps(said).encode())
 
-    def _memory(self, until: int, over: str, after: Callable[[list[list[Outgoing]]], None]) -> Memory:
+
+class House(AuditedHouse):
+    """Windows: what was made of the settings as well."""
+
+    def __init__(
+        self,
+        folder: Path,
+        release: str = SUM,
+        believes: str = NOTHING,
+        *,
+        law: bytes | None = None,
+        k: int = 3,
+        over: str = "all",
+        minutes: int = 6,
+        sent: Sequence[Sequence[Walk]] = (),
+        after: Callable[[list[list[Outgoing]]], object] = lambda _: None,
+    ) -> None:
+        lines = [f"k: {k}", f"over: {over}", *TIMES.splitlines(), f"release: {{{release}}}", *believes.splitlines()]
+        text = SETTINGS + "".join(f"  {line}\n" for line in lines)
+        believed = law if law is not None else flat_law(release) if "law.json" in believes else None
+        (folder / "law.json").write_bytes(believed or b"")
+        self.settings = parse_settings(text.encode(), folder / "c.yaml")
+        assert self.settings.crowd is not None
+        read = None if believed is None else parse(believed)
+        self.promise = compile_crowds(self.settings, self.settings.crowd, RING, read)
+        self.walks = sent or [some_walks(Random(place), minutes, place) for place in range(PARTITIONS)]
+        self.memory = self._memory(START + minutes * MINUTE, over, after)
+
+    def _memory(self, until: int, over: str, after: Callable[[list[list[Outgoing]]], object]) -> Memory:
         parts, letters, marks, raw = [], list[Outgoing](), list[list[Kept]](), list[list[Kept]]()
         for partition, walks in enumerate(self.walks):
             life = Life(CrowdGather(self.promise, RAW, TOPIC_ID, partition))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import replace
 from random import Random
-from typing import Any
 
 from aggregate_lives import SECOND, TOPIC_ID, Life
 from audit_memory import Kept, Memory
-from crowd_audited import DEAD, GATHERED, OUT, RAW, SENT, TOTAL, control, kept
+from crowd_audited import DEAD, GATHERED, OUT, RAW, SENT, TOTAL, AuditedHouse, control, kept
 from flow_lives import (
     ILL,
     FlowLife,
@@ -24,13 +20,10 @@ from flow_lives import (
     raw_block,
 )
 
-from stream.audit.crowd_audit import audit_crowds
-from stream.audit.crowd_report import CrowdReport
-from stream.audit.crowd_task import CrowdTask, task_of_crowds
 from stream.crowds.flow import FlowPipeline
 
 
-class FlowHouse:
+class FlowHouse(AuditedHouse):
     """Settings, what was made of them, and the topics; some events still wait."""
 
     def __init__(
@@ -41,28 +34,6 @@ class FlowHouse:
         chance = Random(seed)
         self.sent = [[*random_events(chance, count, users=15), Sent(b"x", -1, 1.0, "clerk", "flu")] for _ in range(2)]
         self.memory = self._memory(chance, over)
-
-    @property
-    def released(self) -> list[Kept]:
-        return self.memory.logs[OUT][0]
-
-    def said(self) -> list[dict[str, Any]]:
-        return [json.loads(record.value or b"") for record in self.released]
-
-    def place(self, wanted: Callable[[dict[str, Any]], bool]) -> int:
-        return next(place for place, said in enumerate(self.said()) if wanted(said))
-
-    def change(self, place: int, change: Callable[[dict[str, Any]], None]) -> None:
-        record = self.released[place]
-        said = json.loads(record.value or b"")
-        change(said)
-        self.released[place] = replace(record, value=json.dumps(said).encode())
-
-    def task(self, **changes: Any) -> CrowdTask:
-        return replace(task_of_crowds(self.settings), **changes)
-
-    async def audit(self, **changes: Any) -> CrowdReport:
-        return await audit_crowds(self.task(**changes), self.memory, lambda _doing, _records: None)
 
     def _memory(self, chance: Random, over: str) -> Memory:
         tuples, letters, marks, raw = [], [], [], []

@@ -215,7 +215,9 @@ def test_windows_together_tell_what_their_losses_add_up_to() -> None:
 def test_people_are_dealt_out_where_that_can_be_done_at_all() -> None:
     chance, yes = Random(1), 0
     for _ in range(600):
-        people = {((place,), chance.randrange(2)): chance.randint(1, 3) for place in chance.sample(range(6), 3)}
+        people: dict[tuple[tuple[int, ...], int], int] = {
+            ((place,), chance.randrange(2)): chance.randint(1, 3) for place in chance.sample(range(6), 3)
+        }
         boxes = []
         for _ in range(chance.randint(1, 4)):
             first, last = sorted((chance.randrange(6), chance.randrange(6)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_memory import Kept
+from audit_memory import Kept, with_header
 from crowd_audited import DEAD, GATHERED, RAW, RECORDS, RING_KEYS, SENT, TOTAL, House
 from crowd_lives import COUNT, HISTOGRAM, LAW, MEAN, NOTHING, RANGE, SUM, at, law_text
 from test_audit_crowds import FRESH, TOLD, TOPPED, crowd_at
@@ -181,10 +181,10 @@ async def test_headers_keys_times_and_records_of_others_are_looked_at(tmp_path: 
     house = House(tmp_path)
     record = house.released[3]
     cases = [
-        ("crowd_policy", replace(record, headers=_with(record, "policy", b"9:00000000"))),
-        ("crowd_id", replace(record, headers=_with(record, "release-id", b"0" * 32))),
+        ("crowd_policy", with_header(record, "policy", b"9:00000000")),
+        ("crowd_id", with_header(record, "release-id", b"0" * 32)),
         ("crowd_strange", replace(record, headers=(*record.headers, ("user", b"ann")))),
-        ("crowd_strange", replace(record, headers=_with(record, "outcome", b"withheld"))),
+        ("crowd_strange", with_header(record, "outcome", b"withheld")),
         ("crowd_span", replace(record, key=b"2026")),
         ("crowd_span", replace(record, timestamp=record.timestamp + 1)),
         ("crowd_unreadable", replace(record, value=b"{}")),
@@ -194,10 +194,6 @@ async def test_headers_keys_times_and_records_of_others_are_looked_at(tmp_path: 
     for code, changed in cases:
         house.released[3] = changed
         assert code in (await house.audit()).findings.codes(), code
-
-
-def _with(record: Kept, name: str, value: bytes) -> tuple[tuple[str, bytes], ...]:
-    return tuple((key, value if key == name else old) for key, old in record.headers)
 
 
 async def test_what_partitions_sent_is_held_against_who_was_there(tmp_path: Path) -> None:
