@@ -13,7 +13,7 @@ from beliefs.native import kernel, part_of_caller
 from mechanisms.contract import Floats, Integers
 from mechanisms.crowds.attributes import Space, covered, loss_joined, loss_with, point, widen
 from mechanisms.crowds.diversity import mixed
-from mechanisms.crowds.waiting import Tally, Waiting, counted, forgotten
+from mechanisms.crowds.waiting import Seen, Tally, Waiting, counted, forgotten
 
 
 class Open(NamedTuple):
@@ -53,11 +53,10 @@ class Clusters:
     def crowd_around(self, slot: int, merges: int) -> Integers | None:
         """The event's cluster, merged as often as it takes with the one that enlarges it least: all of them, oldest
         first, as soon as the rule allows them. None if it does not after so many."""
-        held, rule, tally = self.held, self.held.rule, self._tally
+        held, rule = self.held, self.held.rule
         found = gather(
-            held.space, self.rows, held.seqs, held.users, held.sensitive, slot, merges,
-            rule.k, rule.diverse, rule.close, held.everybody,
-            tally.last, tally.before, tally.people, tally.events, self._chosen, self._listed,
+            held.space, self.rows, held.seqs, slot, merges, rule.k, rule.diverse, rule.close, held.everybody,
+            self._tally.seen, self._chosen, self._listed,
         )  # fmt: skip
         if not found:
             return None
@@ -133,18 +132,13 @@ def gather(
     space: Space,
     rows: Open,
     seqs: Integers,
-    users: Integers,
-    sensitive: Integers,
     slot: int,
     merges: int,
     k: int,
     diverse: int,
     close: int,
     everybody: Integers,
-    last: Integers,
-    before: Integers,
-    people: Integers,
-    events: Integers,
+    seen: Seen,
     chosen: Integers,
     listed: Integers,
 ) -> bool:
@@ -153,8 +147,8 @@ def gather(
     for end in range(rows.boxes.shape[1]):
         rows.boxes[trial, end] = rows.boxes[cluster, end]
     chosen[:] = 0
-    people[:] = 0
-    events[:] = 0
+    seen.people[:] = 0
+    seen.events[:] = 0
     count = distinct = 0
     allowed = False
     while cluster >= 0 and not allowed:
@@ -163,15 +157,15 @@ def gather(
             if seqs[each] >= 0 and rows.home[each] == cluster:
                 listed[count] = each
                 count += 1
-                distinct += counted(each, users, sensitive, last, before, people, events)
+                distinct += counted(each, seen)
         allowed = distinct >= k
         if diverse > 1 or close >= 0:
-            allowed = allowed and mixed(diverse, close, people, distinct, events, everybody)
+            allowed = allowed and mixed(diverse, close, seen.people, distinct, seen.events, everybody)
         cluster = -1
         if not allowed and merges > 0:
             merges -= 1
             cluster = _add_nearest(space, rows, chosen)
-    forgotten(listed, count, users, last)
+    forgotten(listed, count, seen)
     return allowed
 
 

@@ -104,17 +104,22 @@ def divide(
         count = kept
         groups += 1
     for each in range(count):
-        slot = crowd[left[each]]
-        best = 0
-        least = 2.0
-        for group in range(groups):
-            more = loss_with(space, boxes, group, cells, slot) - losses[group]
-            if more < least:
-                best, least = group, more
-        label[left[each]] = best
-        widen(space, boxes, best, cells, slot)
-        losses[best] = loss_joined(space, boxes, best, best)
+        label[left[each]] = _join_best(space, cells, crowd[left[each]], groups, boxes, losses)
     return groups
+
+
+@part_of_caller
+def _join_best(space: Space, cells: Integers, slot: int, groups: int, boxes: Integers, losses: Floats) -> int:
+    """The group that one more enlarges least, of several the first, once it is enlarged."""
+    best = 0
+    least = 2.0
+    for group in range(groups):
+        more = loss_with(space, boxes, group, cells, slot) - losses[group]
+        if more < least:
+            best, least = group, more
+    widen(space, boxes, best, cells, slot)
+    losses[best] = loss_joined(space, boxes, best, best)
+    return best
 
 
 @part_of_caller

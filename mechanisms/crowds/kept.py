@@ -38,7 +38,7 @@ class Kept:
         place = self._place_for(box)
         self.boxes[place], self.losses[place], self.users[place] = box, loss, users
         self.since[place], self.order[place] = self.held.newest, self._kept
-        self.people[place], self.events[place] = counts.people, counts.events
+        self.people[place], self.events[place] = counts.seen.people, counts.seen.events
         self._kept += 1
 
     def forget(self, before: int) -> None:

@@ -14,7 +14,7 @@ from beliefs.checks import require
 from beliefs.native import kernel, part_of_caller
 from mechanisms.contract import Integers
 from mechanisms.crowds.attributes import Attributes, Box, Space, around, box_of, covered, share
-from mechanisms.crowds.diversity import Rule, mixed, no_counts
+from mechanisms.crowds.diversity import EVENTS_MOST, Rule, mixed, no_counts
 from mechanisms.crowds.flow import Reason
 
 
@@ -30,6 +30,8 @@ class Crowds:
 
 
 class Cutting(NamedTuple):
+    values: Integers  # the sensitive ones, if there is a rule about them
+    everybody: Integers  # how often each is there
     rows: Integers  # the people, those of a part beside each other
     scratch: Integers
     label: Integers
@@ -46,6 +48,7 @@ def mondrian(attributes: Attributes, cells: Integers, sensitive: Integers | None
     count = cells.shape[0]
     everybody = no_counts(rule)
     values = np.zeros(0, dtype=np.int64)
+    require(count <= EVENTS_MOST or not rule.about_values, f"a rule about values compares at most {EVENTS_MOST} people")
     require((sensitive is not None) == (rule.values > 0), "sensitive values come with a rule that counts them")
     if sensitive is not None:
         values = np.ascontiguousarray(sensitive, dtype=np.int64)
@@ -60,8 +63,8 @@ def mondrian(attributes: Attributes, cells: Integers, sensitive: Integers | None
     scratch, label = np.zeros((2, count), dtype=np.int64)
     todo, parts, ends = np.zeros((3, count + 2), dtype=np.int64)
     tried, below = np.zeros(len(attributes), dtype=np.int64), np.zeros(space.nodes.shape[0], dtype=np.int64)
-    work = Cutting(rows, scratch, label, todo, parts, ends, tried, no_counts(rule), below)
-    done = cut(space, cells, values, rule.k, rule.diverse, rule.close, everybody, work)
+    work = Cutting(values, everybody, rows, scratch, label, todo, parts, ends, tried, no_counts(rule), below)
+    done = cut(space, cells, rule.k, rule.diverse, rule.close, work)
     return _in_order(space, cells, work, done, rule)
 
 
@@ -82,16 +85,7 @@ def _in_order(space: Space, cells: Integers, work: Cutting, done: int, rule: Rul
 
 
 @kernel
-def cut(
-    space: Space,
-    cells: Integers,
-    values: Integers,
-    k: int,
-    diverse: int,
-    close: int,
-    everybody: Integers,
-    work: Cutting,
-) -> int:
+def cut(space: Space, cells: Integers, k: int, diverse: int, close: int, work: Cutting) -> int:
     """Cuts as long as it may; returns the number of crowds. Parts lie in `rows` one behind the other."""
     done = 0
     work.ends[0] = 0
@@ -100,7 +94,7 @@ def cut(
     open_parts = 1
     while open_parts > 0:
         first, last = work.ends[done], work.todo[open_parts - 1]
-        parts = _cut_once(space, cells, values, k, diverse, close, everybody, first, last, work)
+        parts = _cut_once(space, cells, k, diverse, close, first, last, work)
         if parts == 0:
             open_parts -= 1
             done += 1
@@ -114,16 +108,7 @@ def cut(
 
 @kernel
 def _cut_once(
-    space: Space,
-    cells: Integers,
-    values: Integers,
-    k: int,
-    diverse: int,
-    close: int,
-    everybody: Integers,
-    first: int,
-    last: int,
-    work: Cutting,
+    space: Space, cells: Integers, k: int, diverse: int, close: int, first: int, last: int, work: Cutting
 ) -> int:
     """The widest attribute first, of equals the first; the number of parts of the first cut that may be, or 0."""
     work.tried[:] = 0
@@ -143,7 +128,7 @@ def _cut_once(
             if parts < 2 or _fewest(parts, work) < k:
                 continue
             _rearrange(first, last, parts, work)
-            if _all_mixed(values, diverse, close, everybody, parts, work):
+            if _all_mixed(diverse, close, parts, work):
                 return parts
     return 0
 
@@ -254,14 +239,14 @@ def _rearrange(first: int, last: int, parts: int, work: Cutting) -> None:
 
 
 @part_of_caller
-def _all_mixed(values: Integers, diverse: int, close: int, everybody: Integers, parts: int, work: Cutting) -> bool:
+def _all_mixed(diverse: int, close: int, parts: int, work: Cutting) -> bool:
     if diverse <= 1 and close < 0:
         return True
     for part in range(parts):
         work.counts[:] = 0
         for place in range(work.parts[part], work.parts[part + 1]):
-            work.counts[values[work.rows[place]]] += 1
+            work.counts[work.values[work.rows[place]]] += 1
         users = work.parts[part + 1] - work.parts[part]
-        if not mixed(diverse, close, work.counts, users, work.counts, everybody):
+        if not mixed(diverse, close, work.counts, users, work.counts, work.everybody):
             return False
     return True

@@ -129,72 +129,68 @@ class Waiting:
         self._events += 1
 
 
+class Seen(NamedTuple):
+    """Whose events are counted, and what was counted of them."""
+
+    users: Integers
+    sensitive: Integers
+    last: Integers  # of each user an event with a value that none before it had, or -1
+    before: Integers  # the one before it
+    people: Integers  # of each value: how many users have it
+    events: Integers
+
+
 class Tally:
     """Counts the users of a crowd and, where there are sensitive values, who of them has which."""
 
     def __init__(self, held: Waiting) -> None:
         self.held = held
-        self.people, self.events = no_counts(held.rule), no_counts(held.rule)
-        self.last = np.full(held.slots, -1, dtype=np.int64)
-        self.before = np.zeros(held.slots, dtype=np.int64)
+        last, before = np.full(held.slots, -1, dtype=np.int64), np.zeros(held.slots, dtype=np.int64)
+        self.seen = Seen(held.users, held.sensitive, last, before, no_counts(held.rule), no_counts(held.rule))
 
     def of(self, crowd: Integers, count: int) -> int:
-        """The distinct users of the first `count` slots; `people` and `events` are about them."""
-        held = self.held
-        return tally(crowd, count, held.users, held.sensitive, self.last, self.before, self.people, self.events)
+        """The distinct users of the first `count` slots; `seen` is about them."""
+        return tally(crowd, count, self.seen)
 
     def allowed(self, crowd: Integers, count: int) -> bool:
-        return self.held.rule.allows(self.people, self.of(crowd, count), self.events, self.held.everybody)
+        users = self.of(crowd, count)
+        return self.held.rule.allows(self.seen.people, users, self.seen.events, self.held.everybody)
 
 
 @kernel
-def tally(
-    crowd: Integers,
-    count: int,
-    users: Integers,
-    sensitive: Integers,
-    last: Integers,
-    before: Integers,
-    people: Integers,
-    events: Integers,
-) -> int:
-    """A user's events are chained, one a value: whoever has a value twice is one person with it, and two events."""
-    people[:] = 0
-    events[:] = 0
+def tally(crowd: Integers, count: int, seen: Seen) -> int:
+    seen.people[:] = 0
+    seen.events[:] = 0
     distinct = 0
     for place in range(count):
-        distinct += counted(crowd[place], users, sensitive, last, before, people, events)
-    forgotten(crowd, count, users, last)
+        distinct += counted(crowd[place], seen)
+    forgotten(crowd, count, seen)
     return distinct
 
 
 @part_of_caller
-def counted(
-    slot: int,
-    users: Integers,
-    sensitive: Integers,
-    last: Integers,
-    before: Integers,
-    people: Integers,
-    events: Integers,
-) -> int:
-    """Counts one event more; 1 if its user is new."""
-    user, value = users[slot], sensitive[slot]
-    newest = last[user]
-    if people.size == 0:
-        last[user] = slot
+def counted(slot: int, seen: Seen) -> int:
+    """Counts one event more; 1 if its user is new.
+
+    A user's events are chained, one a value: whoever has a value twice is one person with it, and two events.
+    """
+    user, value = seen.users[slot], seen.sensitive[slot]
+    newest = seen.last[user]
+    if seen.people.size == 0:
+        seen.last[user] = slot
         return int(newest < 0)
-    events[value] += 1
+    seen.events[value] += 1
     other = newest
-    while other >= 0 and sensitive[other] != value:
-        other = before[other]
+    while other >= 0 and seen.sensitive[other] != value:
+        other = seen.before[other]
     if other < 0:
-        people[value] += 1
-        before[slot], last[user] = newest, slot
+        seen.people[value] += 1
+        seen.before[slot], seen.last[user] = newest, slot
     return int(newest < 0)
 
 
 @part_of_caller
-def forgotten(crowd: Integers, count: int, users: Integers, last: Integers) -> None:
+def forgotten(crowd: Integers, count: int, seen: Seen) -> None:
+    """Makes ready for another crowd; the counts stay."""
     for place in range(count):
-        last[users[crowd[place]]] = -1
+        seen.last[seen.users[crowd[place]]] = -1

@@ -6,6 +6,7 @@ from stream.compute.aggregate_names import AGGREGATE
 from stream.compute.computation import Choice, Computation
 from stream.compute.cpl_names import CPL
 from stream.compute.ddp_names import DDP
+from stream.compute.grouper_names import GROUPERS
 from stream.compute.ldp_names import LDP
 from stream.compute.noiseless_names import NOISELESS
 from stream.compute.pdp_names import PDP
@@ -21,4 +22,5 @@ CATALOGUE: dict[str, Computation | Choice] = {
     **DDP,
     **NOISELESS,
     **AGGREGATE,
+    **GROUPERS,
 }

@@ -42,6 +42,16 @@ def aggregate_modules() -> dict[str, Path]:
     }
 
 
+def crowd_modules() -> dict[str, Path]:
+    """The same of the groupers of crowds; their vectors are called crowd_<name>."""
+    registry = importlib.import_module("mechanisms.crowds.registry")
+    grouped = [made.__module__ for made in registry.REGISTRY.values()]
+    modules = [
+        ROOT.joinpath(*module.split(".")).with_suffix(".py") for module in [*grouped, "mechanisms.crowds.mondrian"]
+    ]
+    return {f"crowd_{module.stem}": module for module in modules}
+
+
 def listed_packages() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return list(project["tool"]["setuptools"]["packages"])
@@ -81,6 +91,9 @@ def test_every_mechanism_has_its_note_and_its_vectors() -> None:
     of_aggregates = aggregate_modules()
     assert of_aggregates
     assert rules.mechanism_files(ROOT, of_aggregates) == []
+    of_crowds = crowd_modules()
+    assert len(of_crowds) > 1
+    assert rules.mechanism_files(ROOT, of_crowds) == []
 
 
 def test_the_locks_name_no_index() -> None:

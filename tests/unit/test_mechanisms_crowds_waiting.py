@@ -60,8 +60,8 @@ def test_users_are_counted_as_sets_count_them() -> None:
             if values:
                 pairs = Counter(value for _, value in {(user, value) for user, _, value in chosen})
                 events = Counter(value for _, _, value in chosen)
-                assert tally.people.tolist() == [pairs[value] for value in range(values)]
-                assert tally.events.tolist() == [events[value] for value in range(values)]
+                assert tally.seen.people.tolist() == [pairs[value] for value in range(values)]
+                assert tally.seen.events.tolist() == [events[value] for value in range(values)]
 
 
 def test_what_comes_in_is_looked_at() -> None:

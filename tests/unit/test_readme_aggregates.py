@@ -25,7 +25,7 @@ from stream.names import EXIT_FAILED
 from stream.protocol.inputs import InputBlock
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SECTION = README[README.index("### Windows of counts and sums") : README.index("### What refuses to start")]
+SECTION = README[README.index("### Windows of counts and sums") : README.index("### Crowds: true numbers")]
 TOPIC = bytes(range(16))
 PHONES = 5_000
 

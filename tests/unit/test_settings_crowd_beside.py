@@ -47,6 +47,7 @@ NOON_2026 = 1_767_225_600_000
         ("delta: 0.01", "delta: -0.5", "target.delta", "-0.5"),
         ("delta: 0.01", "delta: .nan", "target.delta", "NaN"),
         ("delta: 0.01", "delta: 0.01, windows: 0", "target.windows", "0"),
+        ("delta: 0.01", "delta: 0.01, windows: 5000", "target.windows", "5000"),
         ("delta: 0.01", "delta: 0.01, windows: 5", "target.windows", "5 windows together"),
         ("delta: 0.01", "delta: 0.01, beyond: stop", "target.beyond", '"stop"'),
         ("window: 1m", "window: 1ms", "window", '"1ms"'),
