@@ -34,7 +34,7 @@ class World:
         self.opened = opened_aggregates(folder, text)
         self.start = self.opened.promise.start
         self.meter = Meter(aggregate_meter_settings_of(self.opened))
-        self.meter.aggregates = AggregateCounts(self.opened.promise, lambda: self.start + 100_000)
+        self.meter.gathered = AggregateCounts(self.opened.promise, lambda: self.start + 100_000)
         self.gather, self.total = MeterObserver(self.meter, lambda _: []), TotalObserver(self.meter)
 
     def work(self) -> None:

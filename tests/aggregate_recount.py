@@ -7,19 +7,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from aggregate_lives import CENTRE, START, Sent
 
-from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.query import Query
 from stream.protocol.control import AGGREGATE_KEY, PROGRESS_KEY
 
 
 @dataclass
 class Recount:
-    """What becomes of one partition's records, told record by record from the rules as they are written down."""
+    """What becomes of one partition's records, told record by record from the rules as they are written down. `promise`
+    has the times of its windows, and where they are added up its queries.
+    """
 
-    promise: AggregatePromise
+    promise: Any
     closed: int = START
     latest: int = START
     outcomes: list[str] = field(default_factory=list)
@@ -73,7 +75,7 @@ def closings_by_clock(changelog: Iterable[tuple[bytes, bytes | None]]) -> list[t
     return found
 
 
-def window_end(promise: AggregatePromise, time: int) -> int:
+def window_end(promise: Any, time: int) -> int:
     return promise.start + ((time - promise.start) // promise.length + 1) * promise.length
 
 

@@ -48,10 +48,10 @@ def people_of(promise: CrowdPromise, recounts: Sequence[Recount], number: int) -
     for recount in recounts:
         for (window, user), some in recount.counted.items():
             if window == number:
-                events.setdefault(user, []).extend(some)  # type: ignore[arg-type]
+                events.setdefault(user, []).extend(some)
     take, found = promise.release.take, {}
     for user, mine in events.items():
-        whose: Any = chosen("first" if take == "first" else "last", mine)  # type: ignore[arg-type]
+        whose: Any = chosen("first" if take == "first" else "last", mine)
         cells = [cell_of(promise, event) for event in mine]
         cell = {"largest": max(cells), "smallest": min(cells)}.get(take, cell_of(promise, whose))
         found[user] = Person(cell, whose.kind, whose.home)

@@ -10,8 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from aggregate_lives import told
 from aggregate_recount import Recount, closings_by_clock
-from crowd_lives import Walk, flat_law, told
+from crowd_lives import Walk, flat_law
 from crowd_recount import Expected, people_of
 from live_house import TwoStageHouse, lived_in
 from live_kafka import consume_all
@@ -130,12 +131,12 @@ class CrowdHouse(TwoStageHouse):
         for partition in range(PARTITIONS):
             by_clock = closings_by_clock((each.key, each.value) for each in changelog if each.partition == partition)
             timing = promise.windowed
-            recount = Recount(timing, timing.start, timing.start)  # type: ignore[arg-type]
+            recount = Recount(timing, timing.start, timing.start)
             for record in (record for record in raw if record.partition == partition):
                 recount.closed = max([recount.closed, *(to for offset, to in by_clock if offset <= record.offset)])
                 said = json.loads(record.value)
                 walk = Walk(record.key, said["t"], record.timestamp, said["v"], said["job"], said["ill"])
-                recount.see(walk)  # type: ignore[arg-type]
+                recount.see(walk)
                 if recount.outcomes[-1] != "counted":
                     refused.append((partition, record.offset, recount.outcomes[-1]))
             found.append(recount)

@@ -29,7 +29,7 @@ def aggregate_task(file: Path, environment: Mapping[str, str]) -> Task:
     opened = open_aggregates(file, environment)
     connection = connection_of(opened.settings.kafka, environment)
     meter, stages = Meter(aggregate_meter_settings_of(opened)), AggregateStages(opened, connection)
-    meter.aggregates = AggregateCounts(opened.promise)
+    meter.gathered = AggregateCounts(opened.promise)
     return Task(
         settings=opened.settings,
         meter=meter,

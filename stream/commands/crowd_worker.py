@@ -19,6 +19,7 @@ from stream.engine.topic_ids import TopicFacts
 from stream.engine.worker import Job
 from stream.gathering.people import held_bytes_max
 from stream.gathering.second import RawTopic
+from stream.metrics.crowds import crowd_counts
 from stream.metrics.meter import Meter
 from stream.stores.memory import MemoryStore
 from stream.stores.rows import NoRows
@@ -28,6 +29,7 @@ def crowd_task(file: Path, environment: Mapping[str, str]) -> Task:
     opened = open_crowds(file, environment)
     connection = connection_of(opened.settings.kafka, environment)
     meter = Meter(crowd_meter_settings_of(opened))
+    meter.gathered = crowd_counts(opened.promise, opened.settings.metrics.small_count_floor)
     stages = (FlowStages if opened.promise.timing is None else CrowdStages)(opened, connection)
     return Task(
         settings=opened.settings,

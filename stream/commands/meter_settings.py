@@ -9,6 +9,8 @@ from beliefs.rounding import INFINITE, budget_units
 from stream.aggregates.opening import OpenedAggregates
 from stream.commands.aggregate_facts import aggregate_facts
 from stream.commands.aggregate_words import aggregate_words
+from stream.commands.crowd_facts import crowd_facts
+from stream.commands.crowd_words import crowd_words
 from stream.commands.explain import promised_facts
 from stream.commands.learning_words import learning_words
 from stream.commands.promising import SPENT, promise_words
@@ -81,7 +83,7 @@ def crowd_meter_settings_of(opened: OpenedCrowds) -> MeterSettings:
         follows=False,
         outcomes=GATHERED_OUTCOMES,
         restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
-        about=About(promise=(), warnings=opened.warnings),
+        about=About(promise=crowd_words(crowd_facts(opened)), warnings=opened.warnings),
     )
 
 

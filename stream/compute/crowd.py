@@ -142,12 +142,12 @@ def lemma2(delta: float, shift: float, minimum: float, epsilon1: float) -> Resul
 
 
 def theorem4(**inputs: float) -> Result:
-    epsilon, delta = published.theorem4(**inputs)  # type: ignore[arg-type]
+    epsilon, delta = published.theorem4(**inputs)
     return _printed(epsilon=epsilon, delta=delta)
 
 
 def theorem5(**inputs: float) -> Result:
-    return _printed(delta=published.theorem5(**inputs))  # type: ignore[arg-type]
+    return _printed(delta=published.theorem5(**inputs))
 
 
 def _printed(**results: float) -> Result:

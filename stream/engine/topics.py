@@ -113,7 +113,7 @@ def _check_settings(plan: Plan, topic: str, found: Mapping[str, str], size: int)
             topic, found, SIZE_LIMIT, f"at least {size}", "a record that does not fit would stop its partition"
         )
     if topic in plan.stamped and found[TIME_KIND] != BROKERS_TIME:
-        raise _setting(topic, found, TIME_KIND, BROKERS_TIME, "a writer whose clock is wrong would cut everybody's delay")
+        raise _setting(topic, found, TIME_KIND, BROKERS_TIME, "one wrong clock would cut everybody's delay short")
     if found[TIME_KIND] == "CreateTime" and int(found.get(TIME_LIMIT, ANY_TIME)) < int(ANY_TIME):
         raise _setting(topic, found, TIME_LIMIT, ANY_TIME, "an event dated in the future would stop its partition")
 

@@ -13,11 +13,10 @@ from stream.aggregates.ledger import Decision
 from stream.aggregates.promise import AggregatePromise
 from stream.aggregates.total import TotalTold
 from stream.gathering.first import GatherTold
+from stream.metrics.gathered import Labels, Samples, Tallies
 from stream.metrics.metric import Kind, Metric
+from stream.metrics.window_progress import ProgressMetrics, Released, WindowProgress
 from stream.protocol.limits import wall_clock_ms
-
-Labels = tuple[str, ...]
-Samples = tuple[Metric, Mapping[Labels, float]]
 
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {"mean": ("sum", "count")}
 
@@ -99,36 +98,34 @@ AGGREGATE_WAITING: Final = Metric(
     "partials",
     "Parts of windows that wait, sealed, for other partitions to close the same windows.",
 )
+_PROGRESS: Final = ProgressMetrics(
+    AGGREGATE_OPEN, AGGREGATE_CLOSED_LAG, AGGREGATE_RELEASED_LAG, AGGREGATE_DUE, AGGREGATE_WAITING
+)
 
 
 class AggregateCounts:
     """Of one worker: the partitions that it has, and the windows that it has released, if any."""
 
     def __init__(self, promise: AggregatePromise, clock_ms: Callable[[], int] = wall_clock_ms) -> None:
-        self.promise, self._clock_ms = promise, clock_ms
+        self.promise, self.progress = promise, WindowProgress(promise, clock_ms)
         self.released = self.topped_up = 0
         self.withheld: Counter[str] = Counter(dict.fromkeys(names.WITHHELD_REASONS, 0))
         self.latest: Decision | None = None
-        self.released_to: int | None = None
-        self.waiting = 0
-        self.partitions: dict[int, GatherTold] = {}
 
     def told(self, partition: int, told: object) -> None:
-        """What a block of either stage did, once it is committed."""
         if isinstance(told, GatherTold):
-            self.partitions[partition] = told
+            self.progress.partitions[partition] = told
         elif isinstance(told, TotalTold):
-            self.released_to, self.waiting = told.released_to, told.waiting
+            self.progress.second[partition] = Released(told.released_to, told.waiting)
             for window in told.windows:
                 self._decided(window.decision)
 
     def lost(self, partition: int) -> None:
-        """Another worker closes its windows from now on."""
-        self.partitions.pop(partition, None)
+        self.progress.partitions.pop(partition, None)
 
-    def total_lost(self) -> None:
-        """Another worker releases windows from now on; what was counted stays counted."""
-        self.latest, self.released_to, self.waiting = None, None, 0
+    def second_lost(self, partition: int) -> None:
+        self.progress.second.pop(partition, None)
+        self.latest = None
 
     def _decided(self, decision: Decision) -> None:
         self.latest = decision
@@ -137,23 +134,6 @@ class AggregateCounts:
             return
         self.released += 1
         self.topped_up += decision.more_noise > 1
-
-    def closed_lags(self) -> dict[int, float]:
-        """By partition, in seconds."""
-        return {number: self._since(told.closed_to) for number, told in sorted(self.partitions.items())}
-
-    def released_lag(self) -> float | None:
-        return None if self.released_to is None else self._since(self.released_to)
-
-    def due_lag(self) -> float:
-        return (self.promise.length + self.promise.lateness + self.promise.grace) / 1000
-
-    def open_windows(self) -> dict[int, int]:
-        length, start = self.promise.length, self.promise.start
-        return {
-            number: max(0, (told.latest - start) // length + 1 - (told.closed_to - start) // length)
-            for number, told in sorted(self.partitions.items())
-        }
 
     def scales(self) -> dict[Labels, float]:
         """Of a mean the sum in its field's unit and the count in users."""
@@ -176,12 +156,8 @@ class AggregateCounts:
         yield AGGREGATE_TOTAL, {} if latest is None else {(): nats(latest.total)}
         target = self.promise.target
         yield AGGREGATE_TARGET, {(): nats(INFINITE if target is None else target)}
-        yield AGGREGATE_OPEN, {(str(number),): float(count) for number, count in self.open_windows().items()}
-        yield AGGREGATE_CLOSED_LAG, {(str(number),): lag for number, lag in self.closed_lags().items()}
-        lag = self.released_lag()
-        yield AGGREGATE_RELEASED_LAG, {} if lag is None else {(): lag}
-        yield AGGREGATE_DUE, {(): self.due_lag()}
-        yield AGGREGATE_WAITING, {} if lag is None else {(): float(self.waiting)}
+        yield from self.progress.samples(_PROGRESS)
 
-    def _since(self, time_ms: int) -> float:
-        return max(0.0, (self._clock_ms() - time_ms) / 1000)
+    def tallies(self) -> Iterator[Tallies]:
+        """Nothing is binned."""
+        return iter(())

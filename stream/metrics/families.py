@@ -38,8 +38,9 @@ class MeterCollector(Collector):
         if self._meter.fields is not None:
             yield from (_values(metric, values) for metric, values in self._meter.fields.samples())
             yield _tallies(FIELD_REALISED, self._meter.fields.realised)
-        if self._meter.aggregates is not None:
-            yield from (_values(metric, values) for metric, values in self._meter.aggregates.samples())
+        if self._meter.gathered is not None:
+            yield from (_values(metric, values) for metric, values in self._meter.gathered.samples())
+            yield from (_tallies(metric, tallies) for metric, tallies in self._meter.gathered.tallies())
         yield from _accounts(now)
         yield from _work(self._meter)
         yield from _progress(self._meter)

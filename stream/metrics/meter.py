@@ -18,9 +18,9 @@ from beliefs.checks import require
 from beliefs.rounding import INFINITE, UNITS_PER_NAT
 from stream.learning.learners import Learners
 from stream.metrics.about import About
-from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.bins import RELEASE_EDGES, Integers, Tally, edges_in_units
 from stream.metrics.fields import FieldCounts
+from stream.metrics.gathered import Gathered
 from stream.metrics.progress import Progress
 from stream.metrics.throughput import Throughput
 from stream.metrics.users import Shares, UserBins, largest_drift
@@ -110,7 +110,7 @@ class Meter:
         self.settings, self.witness = settings, witness
         self.learners: Learners | None = None
         self.fields: FieldCounts | None = None
-        self.aggregates: AggregateCounts | None = None
+        self.gathered: Gathered | None = None
         self.progress = Progress(clock)
         self.throughput = Throughput(clock)
         self.outcomes: Counter[str] = Counter(dict.fromkeys(settings.outcomes, 0))
@@ -196,8 +196,8 @@ class Meter:
         self._waiting.pop(partition, None)
         if self.fields is not None:
             self.fields.lost(partition)
-        if self.aggregates is not None:
-            self.aggregates.lost(partition)
+        if self.gathered is not None:
+            self.gathered.lost(partition)
 
     def all_users(self) -> UserBins:
         together = UserBins()

@@ -81,8 +81,8 @@ class MeterObserver:
         self._meter.progress.lag(report.partition, report.lag)
         if self._meter.fields is not None and isinstance(effects.fields, FieldsTold):
             self._meter.fields.told(effects.fields)
-        if self._meter.aggregates is not None:
-            self._meter.aggregates.told(report.partition, effects.aggregates)
+        if self._meter.gathered is not None:
+            self._meter.gathered.told(report.partition, effects.aggregates)
         if self._meter.witness is not None and isinstance(effects.watched, Watched):
             self._meter.witness.look(report.partition, effects.watched)
 

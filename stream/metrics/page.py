@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from stream.metrics.learning import learning_card
 from stream.metrics.meter import Meter
-from stream.metrics.page_aggregates import aggregates_card
 from stream.metrics.page_budgets import budgets
 from stream.metrics.page_fields import fields_card
+from stream.metrics.page_gathered import gathered_card
 from stream.metrics.page_health import DOUBTFUL_FROM, model_card
 from stream.metrics.page_parts import leakage, outcomes, partitions, policy, promise, throughput
 from stream.metrics.standing import Standing, standing
@@ -60,7 +60,7 @@ def status_page(meter: Meter, stalled_after_seconds: float = 60.0, now_ms: int |
             throughput(meter),
             outcomes(meter),
             fields_card(meter.fields, now.tracked),
-            aggregates_card(meter.aggregates),
+            gathered_card(meter.gathered),
             _followed(meter, now, wall_clock_ms() if now_ms is None else now_ms),
             learning_card(meter.learners),
             promise(meter.settings),

@@ -13,7 +13,8 @@ from stream.metrics.aggregates import (
     AGGREGATE_WINDOWS,
     AggregateCounts,
 )
-from stream.metrics.rows import Row, card, duration, moment, nat, table, words
+from stream.metrics.page_windows import far
+from stream.metrics.rows import Row, card, nat, table
 
 _WITHHELD = {
     names.WITHHELD_BUDGET: "they would have passed the target",
@@ -21,11 +22,8 @@ _WITHHELD = {
 }
 
 
-def aggregates_card(counts: AggregateCounts | None) -> str:
-    """Nothing where no aggregates are released."""
-    if counts is None:
-        return ""
-    told = table([*_windows(counts), *_told(counts), *_far(counts)])
+def aggregates_card(counts: AggregateCounts) -> str:
+    told = table([*_windows(counts), *_told(counts), *far(counts.progress, AGGREGATE_WAITING.name)])
     return card("Windows of aggregates", f"{told}{_noise(counts)}", wide=True)
 
 
@@ -49,18 +47,6 @@ def _told(counts: AggregateCounts) -> Iterator[Row]:
     yield Row("it tells about one user, at most", nat(nats(latest.leak)))
     note = f"of a target of {target} for any {promise.horizon:,} windows in a row"
     yield Row("the latest windows together", nat(nats(latest.total)), note=note)
-
-
-def _far(counts: AggregateCounts) -> Iterator[Row]:
-    if counts.released_to is not None:
-        note = f"ended {duration(1000 * (counts.released_lag() or 0.0))} ago"
-        yield Row("released up to", words(moment(counts.released_to)), note=note)
-        yield Row("parts that wait", f"{counts.waiting:,}", AGGREGATE_WAITING.name, "sealed, for other partitions")
-    opened = counts.open_windows()
-    for partition, lag in counts.closed_lags().items():
-        closed_to = words(moment(counts.partitions[partition].closed_to))
-        note = f"ended {duration(1000 * lag)} ago; {opened[partition]:,} windows open"
-        yield Row(f"partition {partition} closed up to", closed_to, note=note)
 
 
 def _noise(counts: AggregateCounts) -> str:

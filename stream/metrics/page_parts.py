@@ -23,9 +23,9 @@ _OUTCOMES: Final = (
     (REPLAYED, "replayed", "had been carried out before and was skipped"),
 )
 _GATHERED: Final = (
-    (TAKEN, "taken", "counts in the window of its time"),
+    (TAKEN, "taken", "is gathered with those of others"),
     (REPEATED, "repeated", "changes nothing: of the same user and time as one before, or not the one that counts"),
-    (DEAD_LETTERED, "dead letters", "counts in no window; why went to the dead-letter topic"),
+    (DEAD_LETTERED, "dead letters", "is not gathered; why went to the dead-letter topic"),
     (REPLAYED, "replayed", "had been carried out before and was skipped"),
 )
 _PACES: Final = (("now", 1), ("over a minute", 6), ("over five minutes", 30))
@@ -58,7 +58,7 @@ def outcomes(meter: Meter) -> str:
         f'<tr><th scope="row">{label}<small>{note}</small></th>'
         f'<td class="n"><span data-metric="{_labelled(metrics.EVENTS.name, "outcome", name)}">'
         f"{meter.outcomes[name]:,}</span><small>{_share_of(meter.outcomes[name], total)}</small></td></tr>"
-        for name, label, note in (_OUTCOMES if meter.aggregates is None else _GATHERED)
+        for name, label, note in (_OUTCOMES if meter.gathered is None else _GATHERED)
     )
     head = '<tr><th scope="col">outcome</th><th scope="col" class="n">events</th></tr>'
     whole = f'<tr><th scope="row">carried out</th><td class="n"><b>{total:,}</b></td></tr>'

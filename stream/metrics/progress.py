@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-_ADDING_UP: Final = "adding up the partitions"
+_SECOND_STAGE: Final = "the second stage"
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class Progress:
             if state.recovered and state.waiting_since is not None
         ]
         later = [] if self.then is None else self.then.stalls()
-        return found + [stall._replace(where=_ADDING_UP) for stall in later]
+        return found + [stall._replace(where=_SECOND_STAGE) for stall in later]
 
     def not_ready(self) -> list[str]:
         """Every reason why this worker does not serve yet; none when it does, even with no partition to serve."""
@@ -95,4 +95,4 @@ class Progress:
             if not state.recovered
         ]
         later = [] if self.then is None else self.then.not_ready()
-        return found + [f"{_ADDING_UP}: {reason}" for reason in later]
+        return found + [f"{_SECOND_STAGE}: {reason}" for reason in later]

@@ -22,6 +22,7 @@ from stream.metrics.aggregates import (
     AGGREGATE_WAITING,
     AGGREGATE_WINDOWS,
 )
+from stream.metrics.crowd_table import CROWD_METRICS
 from stream.metrics.fields import FIELD_CAP, FIELD_REALISED, FIELD_REPORTS, FIELD_SPENT, FIELD_TOTAL
 from stream.metrics.learning import (
     LEARNING_AGREEMENT,
@@ -265,6 +266,7 @@ METRICS: Final = (
     AGGREGATE_RELEASED_LAG,
     AGGREGATE_DUE,
     AGGREGATE_WAITING,
+    *CROWD_METRICS,
     ACCOUNT_USERS,
     ACCOUNT_EXACT,
     ACCOUNT_SINGLE,

@@ -1,7 +1,7 @@
-"""Tells the meter what the second stage of aggregates does. Its input are partials, not events, so neither its blocks
-nor its lag count among the worker's; whether it serves, and whether it stands still, does.
+"""Tells the meter what the second stage does. Its input are parts of windows, or events once more, so neither its
+blocks nor its lag count among the worker's; whether it serves, and whether it stands still, does.
 
-It has one partition, and one worker of all has it: the others are ready without it.
+It may have fewer partitions than there are workers: whoever has none is ready without.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ log = logging.getLogger("sottovoce.partitions")
 
 
 class TotalObserver(NullObserver):
-    """An `Observer` of the only partition there is."""
+    """An `Observer` of the partitions between both stages."""
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
@@ -35,13 +35,13 @@ class TotalObserver(NullObserver):
 
     def ready(self, recovery: Recovery, seconds: float) -> None:  # noqa: ARG002
         self._progress.recovered(recovery.partition)
-        log.info("This worker adds the partitions up and releases their windows.")
+        log.info("This worker releases what was gathered in partition %d.", recovery.partition)
 
     def revoked(self, partitions: Collection[int]) -> None:
         for partition in partitions:
             self._progress.lost(partition)
-        if partitions and self._meter.aggregates is not None:
-            self._meter.aggregates.total_lost()
+            if self._meter.gathered is not None:
+                self._meter.gathered.second_lost(partition)
 
     def block_started(self, partition: int, records: int) -> None:
         self._progress.at_least(partition, records)
@@ -50,8 +50,8 @@ class TotalObserver(NullObserver):
         self._progress.committed(report.partition)
         self._progress.lag(report.partition, report.lag)
         self._meter.dead_letters.update(report.effects.reasons)
-        if self._meter.aggregates is not None:
-            self._meter.aggregates.told(report.partition, report.effects.aggregates)
+        if self._meter.gathered is not None:
+            self._meter.gathered.told(report.partition, report.effects.aggregates)
 
     def lag(self, partition: int, records: int) -> None:
         self._progress.lag(partition, records)

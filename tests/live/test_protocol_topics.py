@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from broker import Broker
-from live_kafka import create_topic, delete_topics
+from live_kafka import consume_all, create_topic, delete_topics
 from live_place import Place, a_place, started
 
 from stream.engine.connection import Connection
@@ -45,6 +45,36 @@ async def test_topics_are_made_with_the_raw_topics_partitions_and_can_hold_any_t
         await producer.send_offset(1)
         await producer.commit()
     assert await place.holds(place.topics.released, [b"year 2100"])
+
+
+async def test_where_the_order_of_records_is_a_clock_the_brokers_time_counts(place: Place, broker: Broker) -> None:
+    """So the topic is made, and refused where it has been made otherwise; other topics keep the time they are given."""
+    stamped, plain = f"{place.pipeline}-stamped", f"{place.pipeline}-plain"
+    plan = replace(place.plan(), topics=replace(place.topics, released=stamped), stamped=frozenset({stamped}))
+    await prepare_topics(plan)
+    await prepare_topics(plan)
+    topics = (stamped, place.topics.dead_letters)
+    producer = KafkaProducer(
+        place.connection,
+        pipeline=place.pipeline,
+        raw_topic=place.topics.raw,
+        partition=0,
+        topics=topics,
+        batch_bytes=100_000,
+    )
+    async with started(producer):
+        await producer.begin()
+        for topic in topics:
+            await producer.send(topic, RecordBlock.of([Outgoing(None, b"once", 1_000)]))
+        await producer.send_offset(1)
+        await producer.commit()
+    times = [(await consume_all(broker.bootstrap, topic))[0].timestamp for topic in topics]
+    assert times[0] > 1_700_000_000_000
+    assert times[1] == 1_000
+    await create_topic(broker.bootstrap, plain, partitions=2, settings={TIME_LIMIT: ANY_TIME})
+    other = replace(plan, topics=replace(place.topics, released=plain), stamped=frozenset({plain}))
+    with pytest.raises(StateRefused, match=r"message\.timestamp\.type=CreateTime, it must be LogAppendTime"):
+        await prepare_topics(other)
 
 
 async def test_a_topic_where_all_partitions_meet_has_one(place: Place, broker: Broker) -> None:

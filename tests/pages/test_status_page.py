@@ -12,6 +12,7 @@ from urllib.request import urlopen
 import pytest
 from aggregate_metering import World
 from browser import Browser, Seen
+from crowd_metering import flow_told, of_flow, of_windows, work
 from fields_world import BESIDE, HEAD, JOB, LOCAL, SEX, events
 from page_worlds import busy, fields, followers, huge, idle, in_blocks, learning, segmented, single, wanderers
 from prometheus_client.parser import text_string_to_metric_families
@@ -21,10 +22,18 @@ from segment_world import mixed
 from mechanisms.registry import MECHANISMS
 from stream.admin import AdminServer, AdminSettings
 from stream.metrics import Meter
+from stream.metrics.aggregates import AggregateCounts
+from stream.metrics.crowds import CrowdCounts, FlowCounts
+from stream.protocol.observer import Recovery
 
 SECTIONS = ("Throughput", "Outcomes", "Leakage over users", "Budgets", "Model health", "Policy", "Partitions")
 APART = ("Throughput", "Outcomes", "Partitions")
 PROMISE = "The promise, in plain words"
+CARDS: Mapping[type, str] = {
+    AggregateCounts: "Windows of aggregates",
+    CrowdCounts: "Windows of crowds",
+    FlowCounts: "Crowds of a stream",
+}
 LOOKS = ((360, False), (360, True), (1280, False), (1280, True))
 Figures = dict[str, float]
 
@@ -79,7 +88,7 @@ def check_sections(one: Seen, meter: Meter) -> None:
     expected += Counter([] if meter.fields is None else ["Fields"]) + Counter(
         [PROMISE] if meter.settings.about.promise else []
     )
-    expected += Counter([] if meter.aggregates is None else ["Windows of aggregates"])
+    expected += Counter([CARDS[type(meter.gathered)]] if type(meter.gathered) in CARDS else [])
     expected += Counter(["Learning the model"] if meter.learners is not None and meter.learners.standings else [])
     assert Counter(one.measured["sections"]) == expected
     assert all(one.measured["tables"]), "every table has headings"
@@ -91,7 +100,7 @@ def check_figures(one: Seen, figures: Figures, meter: Meter) -> None:
     shown = dict(one.measured["figures"])
     of_events = {"sottovoce_tracked_users", 'sottovoce_events_total{outcome="released"}'}
     of_windows = {'sottovoce_events_total{outcome="taken"}'}
-    assert (of_events if meter.aggregates is None else of_windows) <= set(shown)
+    assert (of_events if meter.gathered is None else of_windows) <= set(shown)
     for name, text in shown.items():
         assert float(text.replace(",", "")) == figures.get(name, 0.0), name
     floor = figures["sottovoce_small_count_floor_users"]
@@ -189,6 +198,25 @@ async def test_windows_of_aggregates(browser: Browser, tmp_path: Path) -> None:
     world.work()
     seen = await looked(browser, world.meter, tmp_path)
     check_words(seen, "withheld: partial_missing", "ended 40 s ago", "scale of noise", "What one window tells")
+    assert "Outcomes" in seen.measured["sections"]
+
+
+async def test_windows_of_crowds(browser: Browser, tmp_path: Path) -> None:
+    worker = of_windows(tmp_path)
+    work(worker)
+    seen = await looked(browser, worker.meter, tmp_path)
+    check_words(seen, "withheld: differencing", "ended 40 s ago", "the worst window so far", "Against whom")
+    assert "Outcomes" in seen.measured["sections"]
+
+
+async def test_crowds_of_a_stream(browser: Browser, tmp_path: Path) -> None:
+    worker = of_flow(tmp_path)
+    worker.joined(0)
+    worker.second.assigned([0])
+    worker.second.ready(Recovery(0, 0, 0, users=0, unreadable=0), 0.0)
+    worker.released(flow_told())
+    seen = await looked(browser, worker.meter, tmp_path)
+    check_words(seen, "no k users in time", "100 events or 1 min", "no bound is known")
     assert "Outcomes" in seen.measured["sections"]
 
 

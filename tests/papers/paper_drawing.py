@@ -103,6 +103,11 @@ _LOOKS: Final[Sequence[tuple[str, str, str, str]]] = (
     ("rho taken at 0.8", "#c8553d", "^", ":"),
     ("independent tuples", "#222222", "", "--"),
     ("the epsilon that is promised", "#222222", "", "--"),
+    ("as printed", "#c8553d", "x", "--"),
+    ("what is left", "#3a7d44", "^", "-"),
+    ("word for word", "#e0a090", "", ":"),
+    ("possible moments", "#e0a030", "P", ":"),
+    ("one epsilon", "#e0a030", "", ":"),
 )
 
 

@@ -1,25 +1,16 @@
 """Windows of aggregates under crashes, zombies and torn transactions: every window once, the same bytes, true sums."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from sim_aggregates import GATHER, TOTAL_PROMISE, new_gather, new_total, total_parts
-from sim_schedule import run
-from sim_worker import Parts
+from sim_aggregates import GATHER, TOTAL_PROMISE, new_gather, new_total, total_parts, violations
 
 from stream.aggregates.gather import GatherPipeline
 from stream.aggregates.release import Releases
 from stream.aggregates.total import TotalPipeline
 from stream.protocol.ports import UserStore
 
-SCHEDULES = 300
 numbers = count()
-
-
-def violations(parts: Callable[[int], Parts], schedules: int = SCHEDULES) -> Iterator[str]:
-    for seed in range(schedules):
-        yield from (f"{violation} (seed {seed})" for violation in run(seed, parts(seed)).violations)
 
 
 def test_no_schedule_breaks_a_promise_of_the_first_stage() -> None:

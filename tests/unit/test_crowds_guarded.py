@@ -95,7 +95,7 @@ def test_what_is_held_says_nothing_and_belongs_to_one_partition() -> None:
 def test_what_cannot_be_read_is_refused(change: object) -> None:
     guard = new()
     guard.remember(7, tags({1, 2, 3, 4}))
-    held = {key: change(record) for key, record in guard.changes().items()}  # type: ignore[operator]
+    held = {key: change(record) for key, record in guard.changes().items()}
     with pytest.raises(Unsealable, match="too short, or of another version"):
         new().adopt(held)
 

@@ -11,6 +11,7 @@ import fields_world
 import numpy as np
 import pytest
 from aggregate_world import promise_of
+from crowd_metering import flow_told, of_flow, of_windows, work
 from metering import a_block, heads_of, meter_settings
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric as FamilyRead
@@ -26,7 +27,7 @@ from stream.fields.choices import FieldsTold
 from stream.gathering.first import GatherTold
 from stream.learning.learners import Learners
 from stream.learning.standing import Standing
-from stream.metrics import Meter, table
+from stream.metrics import Meter, crowd_table, table
 from stream.metrics.aggregates import AggregateCounts
 from stream.metrics.families import MeterCollector, exposition, number, registry_of
 from stream.metrics.fields import FieldCounts
@@ -37,7 +38,7 @@ from stream.names import METRIC_PREFIX
 NAT = UNITS_PER_NAT
 ALERTS = Path(__file__).resolve().parents[2] / "deploy" / "prometheus" / "alerts.yaml"
 LABELS = {"outcome", "side", "percentile", "partition", "reason", "error", "quantile", "phase", "releases"}
-LABELS |= {"field", "choice", "through", "aggregate", "part"}
+LABELS |= {"field", "choice", "through", "aggregate", "part", "adversary"}
 INFO_LABELS = {
     "version",
     "python",
@@ -84,7 +85,7 @@ def busy_meter() -> Meter:
     meter.learners = Learners(logging.getLogger("test"))
     meter.learners.stands(0, A_STANDING)
     meter.fields = counted_fields()
-    meter.aggregates = counted_windows()
+    meter.gathered = counted_windows()
     return meter
 
 
@@ -114,7 +115,7 @@ def series(text: str) -> dict[str, float]:
 
 
 def test_the_table_lists_every_metric_of_its_module_once() -> None:
-    written = [value for value in vars(table).values() if isinstance(value, Metric)]
+    written = [value for each in (table, crowd_table) for value in vars(each).values() if isinstance(value, Metric)]
     assert sorted(METRICS, key=lambda metric: metric.name) == sorted(written, key=lambda metric: metric.name)
     assert len({metric.name for metric in METRICS}) == len(METRICS)
 
@@ -131,8 +132,12 @@ def test_names_follow_the_conventions(metric: Metric) -> None:
     assert metric.help.endswith(".")
 
 
-def test_exactly_the_metrics_of_the_table_leave_a_worker() -> None:
-    collected = {sample.name for family in MeterCollector(busy_meter()).collect() for sample in family.samples}
+def test_exactly_the_metrics_of_the_table_leave_a_worker(tmp_path: Path) -> None:
+    windows, flow = of_windows(tmp_path), of_flow(tmp_path)
+    work(windows)
+    flow.released(flow_told())
+    meters = (busy_meter(), windows.meter, flow.meter)
+    collected = {sample.name for meter in meters for each in MeterCollector(meter).collect() for sample in each.samples}
     assert collected == {name for metric in METRICS for name in metric.sample_names()}
 
 

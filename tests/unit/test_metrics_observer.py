@@ -168,10 +168,10 @@ def test_a_worker_of_two_stages_is_ready_when_both_are() -> None:
     meter, observer, _ = observed()
     second = TotalObserver(meter)
     observer.assigned([])
-    assert meter.progress.not_ready() == ["adding up the partitions: the worker has not joined its consumer group"]
+    assert meter.progress.not_ready() == ["the second stage: the worker has not joined its consumer group"]
     second.assigned([0])
     second.recovering(Recovery(0, 1, 2, 0, 0))
-    assert meter.progress.not_ready() == ["adding up the partitions: partition 0 is being recovered, 50% done"]
+    assert meter.progress.not_ready() == ["the second stage: partition 0 is being recovered, 50% done"]
     second.ready(Recovery(0, 2, 2, 0, 0), 0.1)
     assert meter.progress.not_ready() == []
     second.assigned([])
@@ -189,7 +189,7 @@ def test_a_second_stage_that_stands_still_is_told() -> None:
     progress.then.lag(0, 7)
     now[0] = 90.0
     assert [(stall.where, stall.lag_records, stall.seconds) for stall in progress.stalls()] == [
-        ("adding up the partitions", 7, 90.0)
+        ("the second stage", 7, 90.0)
     ]
     progress.lag(0, 1)
-    assert [stall.where for stall in progress.stalls()] == ["partition 0", "adding up the partitions"]
+    assert [stall.where for stall in progress.stalls()] == ["partition 0", "the second stage"]
