@@ -4,6 +4,7 @@ the stages. What a window tells is asked of the account, whose own tests say whe
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,6 +94,16 @@ class Expected:
             return worst
         return max(worst, self.total.delta_with(self.items[:-1], self.total.item(present, scale)))
 
+    def _noise(self, present: Present) -> Fraction | None:
+        """From what one window lacks on, the place where it begins to be enough, found by halves."""
+        account = self.promise.account
+        least = None if account is None or not self.promise.tops_up else account.noise_for(present)
+        if least is None or self.total is None:
+            return least
+        enough = LADDER[LADDER.index(least) :]
+        place = bisect_left(enough, True, key=lambda each: self._delta(present, each) <= self._allowed)
+        return enough[place] if place < len(enough) else None
+
     def reason(self, people: Mapping[bytes, Person]) -> tuple[str | None, Fraction | None]:
         """Why the window is withheld, or None; and the scale of its noise."""
         promise, everybody = self.promise, frozenset(people)
@@ -106,8 +117,7 @@ class Expected:
             return "differencing", None
         scale = None
         if self._delta(present, None) > self._allowed:
-            found = (each for each in LADDER if promise.tops_up and self._delta(present, each) <= self._allowed)
-            scale = next(found, None)
+            scale = self._noise(present)
             if scale is None:
                 return "delta", None
         if self.total is not None:
