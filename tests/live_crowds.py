@@ -10,8 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from aggregate_lives import told
 from aggregate_recount import Recount, closings_by_clock
-from crowd_lives import Walk, flat_law, told
+from crowd_lives import Walk, flat_law
 from crowd_recount import Expected, people_of
 from live_house import TwoStageHouse, lived_in
 from live_kafka import consume_all

@@ -13,16 +13,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from stream.audit.aggregate_records import Misread
 from stream.audit.crowd_events import Event, EventReader
 from stream.audit.crowd_flow_audit import RawEvents, audit_flow_releases, audit_tuples, kept_of
-from stream.audit.crowd_marks import Come, come_to, released_to, topic_id_of
+from stream.audit.crowd_marks import Come, come_to, released_to
 from stream.audit.crowd_present import Letters, Partition, Windows, letters_of
 from stream.audit.crowd_records import Reader
 from stream.audit.crowd_report import CrowdReport
 from stream.audit.crowd_sent import Sent
 from stream.audit.crowd_task import CrowdTask
 from stream.audit.crowd_windows import WindowFollow
+from stream.audit.said import Misread
+from stream.audit.stage_marks import topic_id_of
 from stream.audit.world import Bounds, Topics
 from stream.errors import CannotAudit
 
@@ -110,7 +111,9 @@ async def _audit_flows(
 
 
 async def _topic_id(task: CrowdTask, topics: Topics) -> bytes | None:
-    return await topic_id_of(task, topics) if task.with_changelog or task.ring_keys is not None else None
+    if not task.with_changelog and task.ring_keys is None:
+        return None
+    return await topic_id_of(topics, task.changelog_topic)
 
 
 async def _read_raw(

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from stream.audit.amounts import Integers
 from stream.audit.crowd_attributes import Box
 from stream.audit.crowd_rules import Asked, Mixed
 
@@ -67,12 +68,14 @@ def dealt_out(people: Mapping[tuple[Cells, int], int], boxes: Sequence[Boxed]) -
     by_value: dict[int, list[tuple[Cells, int]]] = defaultdict(list)
     for (cells, value), count in people.items():
         by_value[value].append((cells, count))
-    if any(boxed.values is None for boxed in boxes):
+    told = [boxed for boxed in boxes if boxed.values is not None]
+    if len(told) < len(boxes):
         everybody = [pair for pairs in by_value.values() for pair in pairs]
-        return _dealt(everybody, [(boxed.box, boxed.held) for boxed in boxes])
-    values = {value for boxed in boxes for value in boxed.values or {}}
+        if not _dealt(everybody, [(boxed.box, boxed.held) for boxed in boxes]):
+            return False
+    values = {value for boxed in told for value in boxed.values or {}}
     return all(
-        _dealt(by_value.get(value, []), [(boxed.box, (boxed.values or {}).get(value, 0)) for boxed in boxes])
+        _dealt(by_value.get(value, []), [(boxed.box, (boxed.values or {}).get(value, 0)) for boxed in told])
         for value in values
     )
 
@@ -92,7 +95,7 @@ def _dealt(people: Sequence[tuple[Cells, int]], boxes: Sequence[tuple[Box, int]]
 def _holders(people: Sequence[Cells], boxes: Sequence[Box]) -> list[list[int]]:
     """Of each the places of the boxes that hold him."""
     found: list[list[int]] = [[] for _ in people]
-    cells = np.array(people, dtype=np.int64).reshape(len(people), -1)
+    cells = cells_of(people, len(boxes[0]) if boxes else 1)
     for place, box in enumerate(boxes):
         inside = np.ones(len(people), dtype=np.bool_)
         for column, (first, last) in enumerate(box):
@@ -100,6 +103,10 @@ def _holders(people: Sequence[Cells], boxes: Sequence[Box]) -> list[list[int]]:
         for person in np.flatnonzero(inside).tolist():
             found[person].append(place)
     return found
+
+
+def cells_of(people: Sequence[Cells], attributes: int) -> Integers:
+    return np.array(people, dtype=np.int64).reshape(len(people), attributes)
 
 
 def _flow(shared: Mapping[tuple[int, ...], int], left: list[int]) -> bool:

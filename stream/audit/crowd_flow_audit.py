@@ -13,13 +13,13 @@ from stream import names
 from stream.audit.aggregate_opened import derived
 from stream.audit.crowd_events import Event
 from stream.audit.crowd_flows import FlowFollow, Kept, Passed, compare
-from stream.audit.crowd_marks import marks_of
 from stream.audit.crowd_records import Reader
 from stream.audit.crowd_report import CrowdReport
 from stream.audit.crowd_sent import tag_of, tags_of
 from stream.audit.crowd_task import CrowdTask
 from stream.audit.findings import Findings
 from stream.audit.records import Record
+from stream.audit.stage_marks import marks_of
 from stream.audit.world import Topics
 
 _MARK = struct.Struct(">BIqIqqqII")

@@ -9,20 +9,20 @@ seen as well that what was passed on is each raw event once, as it stands in the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from stream.audit.aggregate_records import Misread
 from stream.audit.crowd_attributes import Box, loss_of
-from stream.audit.crowd_boxes import Boxed, dealt_out, read_box, read_counts
+from stream.audit.crowd_boxes import Boxed, cells_of, dealt_out, read_box, read_counts
 from stream.audit.crowd_numbers import is_up, up
 from stream.audit.crowd_records import Reader, Said
 from stream.audit.crowd_rules import Crowds
 from stream.audit.crowd_seen import Seen
 from stream.audit.findings import Findings
 from stream.audit.records import Record
+from stream.audit.said import each_said
 
 MOST_DEALT: Final = 20_000_000
 """Events times boxes: with more only each box by itself is held against the events that lie in it."""
@@ -49,17 +49,10 @@ class FlowFollow:
         self.events: list[int] = []
         """Of each record, released or withheld."""
 
-    def take(self, records: Iterable[Record]) -> None:
-        for record in records:
-            self.seen.records += 1
-            place = f"{self._where}, offset {record.offset}"
-            try:
-                said = self._reader.read(record)
-            except Misread:
-                self._found("crowd_unreadable", place)
-                continue
-            for code in said.broken:
-                self._found(code, place)
+    def take(self, records: Sequence[Record]) -> None:
+        self.seen.records += len(records)
+        said_in = each_said(records, self._reader.read, self._findings, self._where, "crowd_unreadable")
+        for record, said, place in said_in:
             if record.timestamp < self._clock:
                 self._found("crowd_span", place, "its time is before that of the record before")
             self._clock = max(self._clock, record.timestamp)
@@ -107,7 +100,7 @@ class FlowFollow:
         if reused and (box, users) not in self._let_out:
             self._found("flow_reused", place)
         self._let_out.add((box, users))
-        values = read_counts(asked.mixed, told.get("sensitive"), held)
+        values = read_counts(None if reused else asked.mixed, told.get("sensitive"), held)
         if isinstance(values, bool):
             self._found("crowd_mixed", place, "counts")
             return
@@ -154,7 +147,7 @@ def _each_box(boxes: Sequence[tuple[Boxed, int]], events: Sequence[Passed], find
     """A box holds at most the events that lie in it, of at least as many users as it says."""
     numbers: dict[bytes, int] = {}
     users = np.array([numbers.setdefault(event.user, len(numbers)) for event in events], dtype=np.int64)
-    cells = np.array([event.cells for event in events], dtype=np.int64).reshape(len(events), -1)
+    cells = cells_of([event.cells for event in events], len(boxes[0][0].box) if boxes else 1)
     known: dict[Box, tuple[int, int]] = {}
     for boxed, wanted in boxes:
         if boxed.box not in known:

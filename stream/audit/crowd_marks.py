@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from stream import names
 from stream.audit.crowd_task import CrowdTask
+from stream.audit.stage_marks import marks_of
 from stream.audit.world import Topics
 from stream.errors import CannotAudit
 
@@ -46,38 +45,7 @@ async def come_to(task: CrowdTask, topics: Topics, partitions: Sequence[int]) ->
     return found
 
 
-async def topic_id_of(task: CrowdTask, topics: Topics) -> bytes:
-    """The raw topic's id, from the control record of the first stage."""
-    control = (await marks_of(topics, task.changelog_topic, 0)).get(names.CHANGELOG_CONTROL_KEY)
-    try:
-        return UUID(str(json.loads(control or b"{}").get("topic_id"))).bytes
-    except ValueError:
-        raise CannotAudit(
-            "It is not known which raw topic this pipeline reads.",
-            where=f"topic {task.changelog_topic}, partition 0",
-            why="its control record is missing, or says nothing of a topic",
-            fix="see whether the settings are those of this pipeline, or leave the changelogs out: --no-changelog",
-        ) from None
-
-
 async def released_to(task: CrowdTask, topics: Topics, partition: int) -> int | None:
     """Up to when all windows have their record; None where nothing was released yet."""
     mark = (await marks_of(topics, task.total_changelog, partition)).get(names.CHANGELOG_AGGREGATE_KEY)
     return None if mark is None or len(mark) < _STANDING.size else int(_STANDING.unpack_from(mark)[2])
-
-
-async def marks_of(topics: Topics, topic: str, partition: int) -> dict[bytes, bytes]:
-    if partition not in await topics.partitions(topic):
-        raise CannotAudit(
-            "A changelog of the pipeline does not exist.",
-            where=f"topic {topic}, partition {partition}",
-            why="the brokers know no such partition",
-            fix="see whether the settings are those of this pipeline, or leave the changelogs out: --no-changelog",
-        )
-    found: dict[bytes, bytes] = {}
-    end = (await topics.bounds(topic, partition)).end
-    async for records in topics.read(topic, partition, end, committed=True):
-        for record in records:
-            if record.key is not None and record.value is not None and len(record.key) == 1:
-                found[record.key] = record.value
-    return found

@@ -10,9 +10,10 @@ from hashlib import sha256
 from typing import Any, Final
 
 from stream import names
-from stream.audit.aggregate_records import Misread, moment
+from stream.audit.aggregate_records import moment
 from stream.audit.crowd_rules import Crowds, Timing
 from stream.audit.records import Record
+from stream.audit.said import Misread
 
 WINDOW_PARTS: Final = frozenset(
     ["window", "partition", "outcome", "reason", "users", "crowds", "suppressed", "release", "guarantee"]

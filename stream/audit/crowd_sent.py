@@ -140,10 +140,10 @@ class Sent:
         name = self._name if self._crowds.over_all else f"{self._name} {group}"
         return Draws(derived(secret, "noise", name), number, 0)
 
-    def differs(self, number: int, parts: Mapping[int, People]) -> list[int]:
+    def differs(self, group: int, number: int, parts: Mapping[int, People]) -> list[int]:
         """The partitions that have sent others than were there; `parts` are these, by partition."""
         wrong = []
-        for partition in range(len(self._senders)):
+        for partition in range(len(self._senders)) if self._crowds.over_all else [group]:
             rows = self._rows.pop((partition, number), None)
             people = parts.get(partition, {})
             if rows is not None and len(people) <= MOST_PEOPLE and sorted(rows) != sorted(self._wanted(people)):

@@ -4,10 +4,9 @@ were there, with the value that is theirs, and with the guarantee that it must h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from stream import names
-from stream.audit.aggregate_records import Misread
 from stream.audit.crowd_divided import Boxes
 from stream.audit.crowd_judge import Judge, scale_of
 from stream.audit.crowd_present import People, Windows, everybody
@@ -18,6 +17,7 @@ from stream.audit.crowd_sent import Sent
 from stream.audit.crowd_values import Values
 from stream.audit.findings import Findings
 from stream.audit.records import Record
+from stream.audit.said import each_said
 
 
 class WindowFollow:
@@ -46,17 +46,10 @@ class WindowFollow:
     def next_number(self) -> int:
         return self._next
 
-    def take(self, records: Iterable[Record]) -> None:
-        for record in records:
-            self.seen.records += 1
-            place = f"{self._where}, offset {record.offset}"
-            try:
-                said = self._reader.read(record)
-            except Misread:
-                self._found("crowd_unreadable", place)
-                continue
-            for code in said.broken:
-                self._found(code, place)
+    def take(self, records: Sequence[Record]) -> None:
+        self.seen.records += len(records)
+        said_in = each_said(records, self._reader.read, self._findings, self._where, "crowd_unreadable")
+        for _, said, place in said_in:
             if said.place is not None:
                 self._box(said, place)
             else:
@@ -107,7 +100,7 @@ class WindowFollow:
             is_closed &= self._sent.is_closed(self._group, said.number)
             if said.reason != names.WITHHELD_PARTIAL and self._sent.is_missing(self._group, said.number):
                 self._found("crowd_early", place, "somebody's people are missing")
-            for partition in self._sent.differs(said.number, parts):
+            for partition in self._sent.differs(self._group, said.number, parts):
                 self._found("crowd_sent", place, f"partition {partition}")
         if not is_closed:
             self._found("crowd_early", place)
