@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -46,10 +48,14 @@ class Household:
 
 
 def _summed(table: Vector) -> Sum:
-    mass = np.zeros(sum(table.shape) - table.ndim + 1)
+    cells: list[list[float]] = [[] for _ in range(sum(table.shape) - table.ndim + 1)]
     for cell in zip(*np.nonzero(table), strict=True):
-        mass[sum(int(value) for value in cell)] += table[cell]
-    return law(normalised(mass))
+        cells[sum(int(value) for value in cell)].append(float(table[cell]))
+    mass = np.array([math.fsum(each) for each in cells])
+    values = table.shape[0]
+    # Who is not there was added up, one axis after the other of at most CELLS_MAX cells; then these sums, and theirs.
+    roundings = math.ceil(values * math.log(CELLS_MAX, values)) + mass.size + 4
+    return replace(law(normalised(mass)), error=roundings * 2.0**-53)
 
 
 def _moved(one: Sum, by: int) -> Sum:

@@ -18,6 +18,9 @@ _BITS: Final = 120
 """Frequencies that matter are whole numbers of 2^-120."""
 
 _ONE: Final = 1 << _BITS
+_SMALLEST: Final = 1074
+"""Every double is a whole number of 2^-1074."""
+
 _OUTSIDE: Final = 2.0**-70
 _NEARLY_NONE: Final = 2.0**-76
 _WORK_MAX: Final = 1 << 28
@@ -31,6 +34,7 @@ class Smooth:
     def __init__(self, laws: Sequence[Sum]) -> None:
         self._laws = laws
         self._moments = [_moments(each) for each in laws]
+        self._whole = lru_cache(maxsize=64)(self._whole_of)
         self._sizes = lru_cache(maxsize=64)(self._sizes_of)
         self._at = lru_cache(maxsize=1 << 14)(self._frequency)
 
@@ -64,7 +68,8 @@ class Smooth:
         # Each place sums 2 products for each frequency, in doubles, and is divided by their number.
         rounded = places * (2.0 * matter.size + 8.0) * 2.0 * _ULP * plain_sum(np.abs(real) + np.abs(imaginary))
         low = sum(law.low * count for law, count in zip(self._laws, counts, strict=True)) + first
-        return Sum(low, mass, 0.0, 0.0, 2.0 * (left + rounded + 2.0 * _OUTSIDE))
+        given = sum(law.error * count for law, count in zip(self._laws, counts, strict=True))
+        return Sum(low, mass, 0.0, 0.0, 2.0 * (left + rounded + given + 2.0 * _OUTSIDE))
 
     def _sizes_of(self, kind: int, places: int) -> Vector:
         """Not below how large each frequency is."""
@@ -72,12 +77,18 @@ class Smooth:
         _sizes(self._laws[kind].mass, _circle(places)[0], found)
         return np.minimum(found + 4.0 * (self._laws[kind].mass.size + 8) * _ULP, 1.0)
 
+    def _whole_of(self, kind: int) -> list[int]:
+        """The chances divided by their exact sum: what that lacks of 1 would be lacking once for everybody."""
+        ratios = [chance.as_integer_ratio() for chance in self._laws[kind].mass.tolist()]
+        exact = [(top << _SMALLEST) // bottom for top, bottom in ratios]
+        whole = sum(exact)
+        return [(each << _BITS) // whole for each in exact]
+
     def _frequency(self, kind: int, places: int, at: int) -> tuple[int, int]:
         real, imaginary = 0, 0
         cosines = _circle(places)[1]
-        for place, chance in enumerate(self._laws[kind].mass.tolist()):
-            top, bottom = chance.as_integer_ratio()
-            its, turned = (top << _BITS) // bottom, at * place % places
+        for place, its in enumerate(self._whole(kind)):
+            turned = at * place % places
             real += its * cosines[turned] >> _BITS
             imaginary += its * cosines[(turned - places // 4) % places] >> _BITS
         return real, imaginary
