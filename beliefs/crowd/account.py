@@ -146,7 +146,7 @@ class CrowdAccount:
             worst, exact, least = worst_known(others, known, self._asking(target, epsilon, scale), above=found)
             found = max(found, worst)
             hidden.append((target, least))
-            method = max(method, self._seen.method(others), EXACT if exact else SOUND, key=METHODS.index)
+            method = max(method, self._seen.method(least, scale), EXACT if exact else SOUND, key=METHODS.index)
         if informed and method == EXACT and (self._seen.blurs_known or any(present.households[1:])):
             method = SOUND
         self._found[key] = _Worst(found, method, tuple(hidden))
@@ -207,10 +207,10 @@ class CrowdAccount:
             return self._holds(present, scale, at, informed=informed)
 
         found = _least(nearly, 0.0, self.epsilon)
+        if found == math.inf:
+            return found
         near = (found * (1.0 + more) for more in _SLIGHTLY)
-        return next((each for each in near if each > _LARGEST or holds(each)), None) or _least(
-            holds, found, 2.0 * found
-        )
+        return next((each for each in near if holds(each)), None) or _least(holds, found, 2.0 * found)
 
 
 def _least(holds: Callable[[float], bool], low: float, high: float) -> float:

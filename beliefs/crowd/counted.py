@@ -29,6 +29,9 @@ NUMBERS_MAX: Final = 256
 CASES: Final = 16
 """Numbers of hidden people that are looked at by themselves where noise is added, too."""
 
+NOISY_MAX: Final = 1 << 26
+"""Pairs of places that a number which is seen twice, with noise, is looked at in; with more it is taken to tell all."""
+
 _SPAN: Final = 2
 """One person's other value moves two cells by one."""
 _RARE: Final = 2.0**-100
@@ -57,10 +60,11 @@ class Counted:
         asked = pairs[:1] if roughly else pairs
         return max((self._apart(pair, others, epsilon, scale) for pair in asked), default=0.0)
 
-    def method(self, _others: Others) -> str:
+    def method(self, _others: Others, scale: Fraction | None) -> str:
+        """Noise hides in how many cells the target may be counted, too, and he is told that here."""
         if self._lattice:
             return LATTICE
-        return EXACT if len(self._pairs) == 1 else SOUND
+        return EXACT if len(self._pairs) == 1 and scale is None else SOUND
 
     def _apart(self, pair: Pair, others: Others, epsilon: float, scale: Fraction | None) -> float:
         """By the share of the first value that tells least, of those of the kinds."""
@@ -98,12 +102,15 @@ class Counted:
         starts = np.unique(np.linspace(0, weights.size, min(CASES, weights.size), endpoint=False).astype(np.int64))
         for first, after in itertools.pairwise([*starts.tolist(), weights.size]):
             start = self._same(share, least + first)
+            chance = float(np.add.accumulate(weights[first:after])[-1])
+            if (start.mass.size + 2 * far) * 2 * far > NOISY_MAX:
+                found += chance
+                continue
             mass = np.concatenate([np.zeros(far), start.mass, np.zeros(far + 1)])
             error = start.error + 8.0 * (mass.size + 2 * far) * _ULP
             below, above = np.zeros(mass.size), np.zeros(mass.size)
             _reached(mass, q * q, below, above)
             told = _twice_noisy(mass, below, above, q, 2 * far, factor * (1.0 - 4.0 * error))
-            chance = float(np.add.accumulate(weights[first:after])[-1])
             found += chance * min(1.0, told * level * level * (1.0 + 2.0 * error) + start.lost)
             worst = max(worst, error)
         return found, worst
@@ -138,7 +145,8 @@ def _rarer(table: Vector, place: int) -> int:
 
 
 def _shares(pair: Pair) -> Iterator[float]:
-    found = sorted({one / (one + two) for one, two in pair if one > 0.0 and two > 0.0})
+    """Where one of the two is less than 2^-53 of the other the share has no double below 1: it is left out."""
+    found = sorted({one / (one + two) for one, two in pair if one > 0.0 and two > 0.0} - {1.0})
     yield from found if len(found) <= 3 else (found[0], found[len(found) // 2], found[-1])
 
 

@@ -18,6 +18,9 @@ _FOURTHS: Final = (Fraction(1), Fraction(1189, 1000), Fraction(707, 500), Fracti
 LADDER: Final = tuple(_FOURTHS[step % 4] * Fraction(2) ** (step // 4) for step in range(-16, 121))
 """Scales in steps of the lattice: 1/16 .. 2^30, four in every doubling."""
 
+PLACES_MAX: Final = 1 << 22
+"""A number with noise that spreads over more is not worked out."""
+
 _FAR: Final = 2.0**-64
 _DIGITS: Final = 60
 
@@ -36,11 +39,13 @@ def reach(scale: Fraction) -> int:
     return 1 + math.ceil(-math.log(_FAR) * scale)
 
 
-def blurred(one: Sum, scale: Fraction | None) -> Sum:
-    """The number plus noise of the scale."""
+def blurred(one: Sum, scale: Fraction | None) -> Sum | None:
+    """The number plus noise of the scale; None where that spreads over too many places."""
     if scale is None:
         return one
     (q, level), far = geometric(scale), reach(scale)
+    if one.mass.size + 2 * far > PLACES_MAX:
+        return None
     mass = np.zeros(one.mass.size + 2 * far)
     _spread(one.mass, q, level, far, mass)
     # Each chance is a sum of products: at most so many roundings of a power of q, whose error is counted at each step.

@@ -36,7 +36,8 @@ class Seen(Protocol):
         these, nor with the scale. Roughly it may be less.
         """
 
-    def method(self, others: Others, /) -> str: ...
+    def method(self, others: Others, scale: Fraction | None, /) -> str:
+        """What `told` is for so many others of each kind, and noise of the scale."""
 
 
 class Nothing:
@@ -50,5 +51,5 @@ class Nothing:
     ) -> float:
         return 0.0 if roughly else 1.0
 
-    def method(self, _others: Others) -> str:
+    def method(self, _others: Others, _scale: Fraction | None) -> str:
         return NONE

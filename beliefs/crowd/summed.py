@@ -16,7 +16,7 @@ from beliefs.crowd.divergence import Integers, apart, moved_apart
 from beliefs.crowd.households import Household
 from beliefs.crowd.informed import Others
 from beliefs.crowd.noise import blurred
-from beliefs.crowd.seen import EXACT, Target
+from beliefs.crowd.seen import EXACT, SOUND, Target
 from beliefs.crowd.smooth import Smooth
 from beliefs.crowd.sums import Sum, added, law, times, total
 from beliefs.crowd.worst import Pair
@@ -27,6 +27,9 @@ WIDE: Final = 6_144
 
 DIRECT_MAX: Final = 1 << 15
 """Those with too many frequencies that spread over more places than this are taken to tell all."""
+
+NOISY_MAX: Final = 1 << 29
+"""Places times distances of a sum with noise; what has more is taken to tell all: a fraction of a second."""
 
 VALUES_MAX: Final = 1 << 12
 
@@ -69,12 +72,17 @@ class Summed:
             return 1.0
         if target in self._moves:
             moves = self._moves[target]
-            return moved_apart(rest, moves[[0, -1]] if roughly and moves.size else moves, epsilon)
+            moves = moves[[0, -1]] if roughly and moves.size else moves
+            # With noise alone there is a way out, so that nobody has to wait for wide noise of little use.
+            if scale is not None and moves.size * rest.mass.size > NOISY_MAX:
+                return 1.0
+            return moved_apart(rest, moves, epsilon)
         pairs = self._pairs[target]
         return max((apart(added(rest, one), added(rest, two), epsilon) for one, two in pairs), default=0.0)
 
-    def method(self, _others: Others) -> str:
-        return EXACT
+    def method(self, others: Others, scale: Fraction | None) -> str:
+        """What is too wide to be worked out is taken to tell all."""
+        return SOUND if self._kept(others, scale) is None else EXACT
 
     def _law(self, others: Others, scale: Fraction | None) -> Sum | None:
         spread = self._smooth.spread(others)
