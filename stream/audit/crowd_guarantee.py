@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from stream.audit.crowd_numbers import number, up
+from stream.audit.crowd_numbers import down, number, up
 from stream.audit.crowd_rules import Crowds
 
 ADVERSARIES: Final = ("independent", "dependent", "independent_informed", "dependent_informed")
@@ -62,7 +62,7 @@ def alike(crowds: Crowds) -> Mapping[str, Any]:
             "beyond": "top_up" if goal.tops_up else "withhold",
         }
     epsilon = None if goal is None else up(goal.epsilon)
-    return {"k": crowds.k, "epsilon": epsilon, "known": up(known), "target": target}
+    return {"k": crowds.k, "epsilon": epsilon, "known": down(known), "target": target}
 
 
 def _is_told(its: Any) -> bool:

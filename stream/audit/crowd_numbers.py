@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, Final
 
 _UP: Final = Context(prec=9, rounding=ROUND_CEILING)
+_DOWN: Final = Context(prec=9, rounding=ROUND_FLOOR)
 _NEAR: Final = Fraction(1, 10**11)
 _OFF: Final = Fraction(1, 1 << 40)
 
@@ -14,6 +15,10 @@ _OFF: Final = Fraction(1, 1 << 40)
 def up(amount: Fraction | float) -> Decimal:
     exact = Fraction(amount)
     return _UP.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+
+
+def down(amount: Fraction) -> Decimal:
+    return _DOWN.divide(Decimal(amount.numerator), Decimal(amount.denominator))
 
 
 def number(told: Any) -> Fraction | None:

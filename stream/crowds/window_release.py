@@ -1,7 +1,8 @@
 """The record of one window of a crowd: what is released of it and what that tells, or that it is withheld, and why. Of
 records by mondrian there is one more for each crowd, before it.
 
-Amounts are written exactly, as decimals. Everything under `guarantee` is rounded up at the last digit that is written.
+Amounts are written exactly, as decimals. Everything under `guarantee` is rounded up at the last digit that is written,
+but for the share of people who are known: of more nothing is said.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from stream.crowds.ledger import Decision
 from stream.crowds.promise import CrowdPromise
 from stream.crowds.told import CrowdWindow
 from stream.crowds.window_values import Noise, crowds_of, loss_of, value_of
-from stream.gathering.numbers import rounded_up
+from stream.gathering.numbers import rounded_down, rounded_up
 from stream.keys import derived_key
 from stream.protocol.ports import Outgoing
 from stream.release_ids import release_ids
@@ -142,7 +143,7 @@ class WindowReleases:
             "epsilon": None if target is None else _up(target.epsilon),
             "delta": _up(delta),
             "adversaries": {name: _adversary(told[name]) if name in told else None for name in ADVERSARIES},
-            "known": rounded_up(promise.known),
+            "known": rounded_down(promise.known),
             "target": None
             if target is None
             else {

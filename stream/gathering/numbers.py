@@ -13,6 +13,7 @@ import orjson
 from stream.settings.amounts import write_decimal
 
 _UP: Final = Context(prec=9, rounding=ROUND_CEILING)
+_DOWN: Final = Context(prec=9, rounding=ROUND_FLOOR)
 _EXACT: Final = Context(prec=60)
 _ROUNDED: Final = {way: Context(prec=12, rounding=way) for way in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)}
 
@@ -25,6 +26,11 @@ def exact(value: int, grid: Decimal) -> Any:
 def rounded_up(value: Fraction) -> Any:
     """With nine digits."""
     return number(_UP.divide(Decimal(value.numerator), Decimal(value.denominator)))
+
+
+def rounded_down(value: Fraction) -> Any:
+    """With nine digits."""
+    return number(_DOWN.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def near(value: Fraction, rounding: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -210,3 +212,10 @@ def test_seconds_pass_in_no_other_way() -> None:
     life.carry_out(block_of(people(4)))
     assert life.close_by_clock(START + 75 * SECOND - 1) == []
     assert len(life.close_by_clock(START + 75 * SECOND)) == 1
+
+
+def test_no_more_people_are_told_to_be_known_than_were_counted() -> None:
+    """Rounded up, a reader would take 15 of 42 people for known where 14 were."""
+    promise = crowd_promise(MEAN, LAW.replace("law.json", "law.json, known: 0.33333333333"))
+    (said,) = released_of(promise, people(42))
+    assert math.ceil(Fraction(str(said["guarantee"]["known"])) * 42) == math.ceil(promise.known * 42) == 14
