@@ -62,6 +62,16 @@ class Total:
         newer = self._both.and_also(self._losses(item))
         return older.told_with(newer, self._account.epsilon)
 
+    def alike(self, item: bytes) -> float:
+        """Of a whole row of windows that are all like this one: pairs, pairs of pairs and so on; rounded up."""
+        nothing = Losses.nothing(self._step, self._end)
+        whole, doubled, left = nothing, self._losses(item), self._windows
+        while left:
+            whole = whole.and_also(doubled) if left & 1 else whole
+            left >>= 1
+            doubled = doubled.and_also(doubled) if left else doubled
+        return whole.told_with(nothing, self._account.epsilon)
+
     def _follow(self, history: list[bytes]) -> None:
         """`_front` holds the older windows, the oldest last, each with all after it; `_both` is the newer ones."""
         known = [each for each, _ in reversed(self._front)] + self._back
