@@ -79,7 +79,8 @@ def _together(promise: CrowdPromise, account: CrowdAccount, present: Present, sc
     try:
         if promise.total is None:
             return account.worst(present, scale)
-        return promise.total.alike(promise.total.item(present, scale))
+        item = promise.total.item(present, scale)
+        return promise.total.delta_with([item] * (promise.horizon - 1), item)
     except Invalid:
         return 1.0
 
