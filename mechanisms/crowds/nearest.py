@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from beliefs.checks import require
 from beliefs.native import kernel, part_of_caller
 from mechanisms.contract import Floats, Integers
 from mechanisms.crowds.attributes import box_of
@@ -84,6 +85,7 @@ class NearestGrouper(Grouper):
     def _together(self, count: int, loss: float) -> Emitted:
         """The first `count` of `crowd` leave in `box`, which is kept."""
         users = self.counts.of(self.crowd, count)
+        require(users >= self.form.rule.k, "a crowd has k users")
         self.kept.keep(self.box[0], loss, users, self.counts)
         seqs = sorted(self.held.drop(int(slot)) for slot in self.crowd[:count])
         return Emitted(tuple(seqs), users, box_of(self.box[0]), loss, False, None)
