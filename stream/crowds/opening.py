@@ -30,6 +30,7 @@ EVERYBODY: Final = "default"
 
 LAW: Final = ("crowd", "believes", "law")
 _MOST: Final = 20
+_FEW_TYPES: Final = 3
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,11 @@ def _warnings(settings: Settings, promise: CrowdPromise, law: CrowdLaw | None) -
         )
     elif promise.windows == "any":
         yield "windows may depend on each other in any way: each window's guarantee stands alone, and none is composed"
+    if promise.known and len(promise.types) > _FEW_TYPES:
+        yield (
+            f"of more than {_FEW_TYPES} types of people it is only bounded, far above the truth, what an adversary is "
+            "told who knows some: declare few types, or known: 0"
+        )
     if law is not None and (missing := _impossible(law)):
         yield (
             f"the law gives {missing:,} of {law.places:,} values no chance: nothing is promised to people who have one "

@@ -168,3 +168,10 @@ def test_a_pipeline_of_events_is_none_of_crowds(tmp_path: Path) -> None:
     aggregate += "  dependence: {users: independent}\n  target: {nats: 1, windows: 1}\n"
     file.write_text(text[: text.index("crowd:")] + aggregate, encoding="utf-8")
     assert [(where, what) for _, where, what in refused_crowds(file)] == [("crowd", "no crowd")]
+
+
+def test_many_types_beside_known_values_are_warned_of(tmp_path: Path) -> None:
+    for types, known, warned in ((4, "0.1", True), (3, "0.1", False), (4, "0", False)):
+        law = law_text({f"t{number}": (0.5, 0.5) for number in range(types)})
+        text = crowd_text(believes=f"{{law: law.json, by: $.kind, known: {known}}}")
+        assert any("declare few types" in each for each in opened_crowds(tmp_path, text, law).warnings) == warned
