@@ -12,14 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from beliefs.checks import Invalid
 from beliefs.crowd.counted import Counted
 from beliefs.crowd.informed import Others, covering, worst_known
 from beliefs.crowd.noise import LADDER
 from beliefs.crowd.ranges import Ranged
-from beliefs.crowd.seen import EXACT, METHODS, SOUND, Nothing, Seen, Target
+from beliefs.crowd.seen import EXACT, METHODS, NONE, SOUND, Nothing, Seen, Target
 from beliefs.crowd.summed import Summed
 from beliefs.simplex import Vector
 
@@ -34,7 +34,8 @@ RELEASES: Final = (*SUMS, "range", "histogram", "records", "none")
 
 KEPT: Final = 4_096
 _FINE: Final = 2.0**-16
-_BOXES: Final = 4
+_BOXES: Final = 16
+_SLIGHTLY: Final = (0.0, 2.0**-12, 2.0**-9, 2.0**-6)
 _LARGEST: Final = 64.0
 """Nobody declares more; a larger epsilon is told as infinite."""
 
@@ -61,6 +62,13 @@ class Told:
     method: str
 
 
+class _Worst(NamedTuple):
+    delta: float
+    method: str
+    hidden: tuple[tuple[Target, Others], ...]
+    """For everybody who may be asked about, who is hidden beside him where most is told of him."""
+
+
 class CrowdAccount:
     """One release, the laws that are believed, and what is aimed at. All answers are kept, as windows are alike."""
 
@@ -81,13 +89,16 @@ class CrowdAccount:
         self.kinds = len(laws) + (0 if household is None else household.ndim)
         self.types = len(laws)
         self._seen = _seen(release, laws, household)
-        self._found: OrderedDict[tuple[object, ...], tuple[float, str]] = OrderedDict()
+        self._found: OrderedDict[tuple[object, ...], _Worst] = OrderedDict()
 
     def told(self, present: Present, scale: Fraction | None = None) -> tuple[Told, ...]:
         """Before each adversary that is declared."""
         found = []
         for adversary, informed in self._adversaries():
-            worst, method = self._delta(present, scale, self.epsilon, informed=informed)
+            if isinstance(self._seen, Nothing):
+                found.append(Told(adversary, 1.0, math.inf, NONE))
+                continue
+            worst, method, _ = self._delta(present, scale, self.epsilon, informed=informed)
             found.append(Told(adversary, worst, self._epsilon(present, scale, informed=informed), method))
         return tuple(found)
 
@@ -96,6 +107,8 @@ class CrowdAccount:
         return self.delta_at(self.epsilon, present, scale)
 
     def delta_at(self, epsilon: float, present: Present, scale: Fraction | None = None) -> float:
+        if isinstance(self._seen, Nothing):
+            return 1.0
         return max(self._delta(present, scale, epsilon, informed=each)[0] for _, each in self._adversaries())
 
     def noise_for(self, present: Present) -> Fraction | None:
@@ -123,32 +136,36 @@ class CrowdAccount:
         types = (*present.types, *(0,) * (self.types - len(present.types)))
         return (*types, *present.households, *(0,) * (self.kinds - self.types - len(present.households)))
 
-    def _delta(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> tuple[float, str]:
+    def _delta(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> _Worst:
         key = (present, scale, epsilon, informed)
         if key in self._found:
             self._found.move_to_end(key)
             return self._found[key]
-        found, method = 0.0, EXACT
-        counts = self.counts(present)
-        for target, others, known in self._targets(counts, self._known(present, informed=informed)):
-            worst, exact = worst_known(others, known, self._asking(target, epsilon, scale), above=found)
+        found, method, hidden = 0.0, EXACT, []
+        for target, others, known in self._targets(self.counts(present), self._known(present, informed=informed)):
+            worst, exact, least = worst_known(others, known, self._asking(target, epsilon, scale), above=found)
             found = max(found, worst)
+            hidden.append((target, least))
             method = max(method, self._seen.method(others), EXACT if exact else SOUND, key=METHODS.index)
         if informed and method == EXACT and (self._seen.blurs_known or any(present.households[1:])):
             method = SOUND
-        self._found[key] = found, method
+        self._found[key] = _Worst(found, method, tuple(hidden))
         if len(self._found) > KEPT:
             self._found.popitem(last=False)
-        return found, method
+        return self._found[key]
 
     def curve(self, counts: Others, known: int, scale: Fraction | None, at: float) -> Callable[[float], float]:
         """delta over epsilon, or above it, for so many of each kind of whom so many are known; closest about `at`."""
+        if isinstance(self._seen, Nothing):
+            return lambda _: 1.0
         asked = [
             (target, hidden)
             for target, others, left in self._targets(counts, known)
             for hidden in covering(others, left, self._asking(target, at, scale), _BOXES)
         ]
-        return lambda epsilon: max(self._seen.told(target, hidden, epsilon, scale) for target, hidden in asked)
+        return lambda epsilon: max(
+            (self._seen.told(target, hidden, epsilon, scale) for target, hidden in asked), default=0.0
+        )
 
     def _holds(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> bool:
         known = self._known(present, informed=informed)
@@ -176,22 +193,39 @@ class CrowdAccount:
         return found
 
     def _epsilon(self, present: Present, scale: Fraction | None, *, informed: bool) -> float:
-        """The smallest epsilon at which the declared delta holds, up to 1 in 50,000 above."""
+        """The smallest epsilon at which the declared delta holds, up to 1 in 50,000 above, or up to 1 in 64
+        where it is not decided who is worst.
+
+        First for those of whom most was told at the declared epsilon, then from there on for everybody.
+        """
+        few = self._delta(present, scale, self.epsilon, informed=informed).hidden
+
+        def nearly(at: float) -> bool:
+            return all(self._seen.told(target, hidden, at, scale, roughly=True) <= self.delta for target, hidden in few)
 
         def holds(at: float) -> bool:
             return self._holds(present, scale, at, informed=informed)
 
-        low, high = 0.0, max(self.epsilon, 2.0**-10)
-        if holds(0.0):
-            return 0.0
-        while not holds(high):
-            low, high = high, 2.0 * high
-            if high > _LARGEST:
-                return math.inf
-        while high - low > _FINE * high:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if holds(middle) else (middle, high)
-        return high
+        found = _least(nearly, 0.0, self.epsilon)
+        near = (found * (1.0 + more) for more in _SLIGHTLY)
+        return next((each for each in near if each > _LARGEST or holds(each)), None) or _least(
+            holds, found, 2.0 * found
+        )
+
+
+def _least(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """The smallest epsilon from `low` on that holds, rounded up."""
+    high = max(high, 2.0**-10)
+    if holds(low):
+        return low
+    while not holds(high):
+        low, high = high, 2.0 * high
+        if high > _LARGEST:
+            return math.inf
+    while high - low > _FINE * high:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _seen(release: str, laws: Sequence[Vector], household: Vector | None) -> Seen:

@@ -45,10 +45,14 @@ class Counted:
         self._hidden = lru_cache(maxsize=1024)(_hidden)
         self._same = lru_cache(maxsize=1024)(_same)
 
-    def told(self, target: Target, others: Others, epsilon: float, scale: Fraction | None) -> float:
+    def told(
+        self, target: Target, others: Others, epsilon: float, scale: Fraction | None, *, roughly: bool = False
+    ) -> float:
         if scale is not None and scale * Fraction(epsilon) >= _SPAN:
             return 0.0
-        return max((self._apart(pair, others, epsilon, scale) for pair in self._pairs[target.kind]), default=0.0)
+        pairs = self._pairs[target.kind]
+        asked = pairs[:1] if roughly else pairs
+        return max((self._apart(pair, others, epsilon, scale) for pair in asked), default=0.0)
 
     def method(self, _others: Others) -> str:
         if self._lattice:

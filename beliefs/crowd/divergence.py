@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from beliefs.crowd.sums import Sum
 from beliefs.native import kernel
 from beliefs.simplex import Vector
+
+Integers = npt.NDArray[np.int64]
 
 Events = Literal["all", "intervals"]
 
@@ -31,6 +35,17 @@ def apart(one: Sum, two: Sum, epsilon: float, events: Events = "all") -> float:
     above, below = above * (1.0 + one.error), below * (1.0 - two.error)
     found = _largest_interval(above, below, factor) if events == "intervals" else _sum_above(above, below, factor)
     return min(1.0, found * _UP + one.lost + blurred(one, two, factor))
+
+
+def moved_apart(one: Sum, moves: Integers, epsilon: float) -> float:
+    """The largest `apart` of a number and the same number moved by one of these."""
+    if not moves.size:
+        return 0.0
+    if epsilon >= 709.0:
+        return max(apart(one, replace(one, low=one.low + int(by)), epsilon) for by in moves)
+    factor = math.exp(epsilon) * (1.0 - 2.0**-50)
+    above, below = one.mass * (1.0 + one.error), one.mass * (1.0 - one.error)
+    return min(1.0, _farthest_moved(above, below * factor, moves) * _UP + one.lost + blurred(one, one, factor))
 
 
 def blurred(one: Sum, two: Sum, factor: float) -> float:
@@ -65,6 +80,21 @@ def beside(one: Sum, two: Sum) -> tuple[Vector, Vector]:
     if start < end:
         below[start - one.low : end - one.low] = two.mass[start - two.low : end - two.low]
     return one.mass, below
+
+
+@kernel
+def _farthest_moved(above: Vector, below: Vector, moves: Integers) -> float:
+    worst, size = 0.0, above.shape[0]
+    for number in range(moves.shape[0]):
+        by, found = moves[number], 0.0
+        for k in range(min(max(by, 0), size)):
+            found += above[k]
+        for k in range(max(size + min(by, 0), 0), size):
+            found += above[k]
+        for k in range(max(by, 0), size + min(by, 0)):
+            found += max(above[k] - below[k - by], 0.0)
+        worst = max(worst, found)
+    return worst
 
 
 @kernel

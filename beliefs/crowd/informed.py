@@ -10,7 +10,7 @@ from typing import Final
 Others = tuple[int, ...]
 """How many people or households of each kind there are beside the target."""
 
-ASKED_MAX: Final = 256
+ASKED_MAX: Final = 64
 """Questions about one target; then what is not decided stays an upper bound."""
 
 CLOSE: Final = 1.0 + 2.0**-10
@@ -23,14 +23,16 @@ def worst_known(
     *,
     above: float = 0.0,
     enough: float = math.inf,
-) -> tuple[float, bool]:
-    """The largest `told` with so many of the others known, and whether it is attained; at most CLOSE times as large.
+) -> tuple[float, bool, Others]:
+    """The largest `told` with so many of the others known, whether it is attained, and with whom hidden it nearly is;
+    at most CLOSE times as large.
 
     What is not above `above` is not worked out further, nor what is above `enough`. `told` never falls when more is
     known, so what a box of choices holds is bounded by all that may be known in it.
     """
     known = min(known, sum(others))
     asked: dict[Others, float] = {}
+    kept = sum(others) - known
 
     def without(taken: Others) -> float:
         hidden = _without(others, taken)
@@ -44,9 +46,9 @@ def worst_known(
     while True:
         bound = -boxes[0][0]
         if bound <= best or best > enough:
-            return best, bound <= best
+            return best, bound <= best, max(asked, key=lambda hidden: (sum(hidden) == kept, asked[hidden]))
         if bound <= max(best * CLOSE, above) or len(asked) >= ASKED_MAX:
-            return bound, False
+            return bound, False, max(asked, key=lambda hidden: (sum(hidden) == kept, asked[hidden]))
         _, least, most = heapq.heappop(boxes)
         for box in _halves(least, most, known):
             best = max(best, without(_some(*box, known)))

@@ -26,6 +26,7 @@ from beliefs.simplex import Vector, normalised
 VALUES_MAX: Final = 64
 _LEFT_OUT: Final = 1e-280
 """Products below the smallest double count as none; all of them together are less."""
+_UP: Final = 1.0 + 2.0**-40
 _ROUNDED: Final = 16 * 2.0**-53
 """Of one `and_also`: at most so much, twice."""
 
@@ -110,7 +111,15 @@ class Ranged:
                     for cases in home.given(own)
                 ]
 
-    def told(self, target: Target, others: Others, epsilon: float, _scale: Fraction | None = None) -> float:
+    def told(
+        self,
+        target: Target,
+        others: Others,
+        epsilon: float,
+        _scale: Fraction | None = None,
+        *,
+        roughly: bool = False,  # noqa: ARG002 - there is no quicker way
+    ) -> float:
         factor = math.exp(epsilon) * (1.0 - 2.0**-50) if epsilon < 709.0 else math.inf
         rest, worst, some = self._law(others), 0.0, False
         for cases in self._cases[target]:
@@ -119,7 +128,7 @@ class Ranged:
             some = some or len(cases) > 1
             if len(seen) > 1:
                 worst = max(worst, _farthest(np.array(seen), factor * (1.0 - 2.0 * error)) * (1.0 + 2.0 * error))
-        return min(1.0, worst * (1.0 + 2.0**-30) + (_LEFT_OUT if some else 0.0))
+        return min(1.0, worst * _UP + (_LEFT_OUT if some else 0.0))
 
     def method(self, _others: Others) -> str:
         return EXACT

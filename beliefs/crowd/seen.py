@@ -29,9 +29,11 @@ class Seen(Protocol):
     blurs_known: bool
     """Whether values that are known hide something, which is not counted."""
 
-    def told(self, target: Target, others: Others, epsilon: float, scale: Fraction | None, /) -> float:
+    def told(
+        self, target: Target, others: Others, epsilon: float, scale: Fraction | None, /, *, roughly: bool = False
+    ) -> float:
         """delta of any two values of the target, so many others of each kind being unknown; it never rises with
-        these, nor with the scale.
+        these, nor with the scale. Roughly it may be less.
         """
 
     def method(self, others: Others, /) -> str: ...
@@ -43,8 +45,10 @@ class Nothing:
     noisy = False
     blurs_known = False
 
-    def told(self, _target: Target, _others: Others, _epsilon: float, _scale: Fraction | None) -> float:
-        return 1.0
+    def told(
+        self, _target: Target, _others: Others, _epsilon: float, _scale: Fraction | None, *, roughly: bool = False
+    ) -> float:
+        return 0.0 if roughly else 1.0
 
     def method(self, _others: Others) -> str:
         return NONE

@@ -62,7 +62,7 @@ class Smooth:
         mass = np.zeros(places)
         _placed(first % places, matter, real, imaginary, cosines, mass)
         # Each place sums 2 products for each frequency, in doubles, and is divided by their number.
-        rounded = (2.0 * matter.size + 8.0) * 2.0 * _ULP * plain_sum(np.abs(real) + np.abs(imaginary))
+        rounded = places * (2.0 * matter.size + 8.0) * 2.0 * _ULP * plain_sum(np.abs(real) + np.abs(imaginary))
         low = sum(law.low * count for law, count in zip(self._laws, counts, strict=True)) + first
         return Sum(low, mass, 0.0, 0.0, 2.0 * (left + rounded + 2.0 * _OUTSIDE))
 

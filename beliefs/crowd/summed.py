@@ -4,7 +4,6 @@ account.md.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -12,13 +11,13 @@ from typing import Final
 
 import numpy as np
 
-from beliefs.crowd.divergence import apart
+from beliefs.crowd.divergence import Integers, apart, moved_apart
 from beliefs.crowd.households import Household
 from beliefs.crowd.informed import Others
 from beliefs.crowd.noise import blurred
 from beliefs.crowd.seen import EXACT, Target
 from beliefs.crowd.smooth import Smooth
-from beliefs.crowd.sums import NOTHING, Sum, added, certain, law, times, total
+from beliefs.crowd.sums import Sum, added, law, times, total
 from beliefs.crowd.worst import Pair
 from beliefs.simplex import Vector, normalised
 
@@ -35,9 +34,10 @@ class Summed:
     def __init__(self, laws: Sequence[Vector], household: Vector | None) -> None:
         self._wholes = [law(normalised(each)) for each in laws]
         self._pairs: dict[Target, tuple[Pair, ...]] = {}
+        self._moves: dict[Target, Integers] = {}
         dentless = all(log_concave(each) for each in laws) and household is None
         for kind, each in enumerate(laws):
-            self._pairs[Target(kind)] = _moves(each, only_farthest=dentless)
+            self._moves[Target(kind)] = _moves(each, only_farthest=dentless)
         self._span = max((each.mass.size - 1 for each in self._wholes), default=0)
         if household is not None:
             for size in range(1, household.ndim + 1):
@@ -50,10 +50,15 @@ class Summed:
         self._kept = lru_cache(maxsize=256)(self._law)
         self._many = lru_cache(maxsize=256)(self._times)
 
-    def told(self, target: Target, others: Others, epsilon: float, scale: Fraction | None) -> float:
+    def told(
+        self, target: Target, others: Others, epsilon: float, scale: Fraction | None, *, roughly: bool = False
+    ) -> float:
         if scale is not None and scale * Fraction(epsilon) >= self._span:
             return 0.0
         rest = self._kept(others, scale)
+        if target in self._moves:
+            moves = self._moves[target]
+            return moved_apart(rest, moves[[0, -1]] if roughly and moves.size else moves, epsilon)
         pairs = self._pairs[target]
         return max((apart(added(rest, one), added(rest, two), epsilon) for one, two in pairs), default=0.0)
 
@@ -70,13 +75,12 @@ class Summed:
         return times(self._wholes[kind], count)
 
 
-def _moves(mass: Vector, *, only_farthest: bool) -> tuple[Pair, ...]:
+def _moves(mass: Vector, *, only_farthest: bool) -> Integers:
     """Two values of one person move the sum against itself; under laws without a dent the farthest are told best."""
     (values,) = np.nonzero(mass)
-    found = {int(two) - int(one) for one, two in itertools.permutations(values, 2)}
-    if only_farthest and found:
-        found = {min(found), max(found)}
-    return tuple((NOTHING, certain(by)) for by in sorted(found))
+    found: Integers = np.unique(values[:, np.newaxis] - values[np.newaxis, :])
+    found = np.asarray(found[found != 0], dtype=np.int64)
+    return found[[0, -1]] if only_farthest and found.size else found
 
 
 def log_concave(mass: Vector) -> bool:

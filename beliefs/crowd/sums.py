@@ -29,8 +29,8 @@ _ULP: Final = 2.0**-53
 
 @dataclass(frozen=True)
 class Sum:
-    """mass[k] is the chance of low + k: true up to a factor 1 +- error, `lost` more lies wherever it likes, and all places
-    together are wrong by at most `blur`.
+    """mass[k] is the chance of low + k: true up to a factor 1 +- error, `lost` more lies wherever it likes, and
+    all places together are wrong by at most `blur`.
     """
 
     low: int

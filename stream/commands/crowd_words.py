@@ -207,8 +207,11 @@ def _sizes(facts: Mapping[str, Any]) -> Iterator[str]:
         if not told:
             told = ["not known, since too many numbers would have to be worked out"]
         noise = "" if each["noise_scale"] is None else f", with noise of scale {each['noise_scale']:.4g} steps"
+        together = ""
+        if facts["target"]["windows"] > 1:
+            together = f"; {facts['target']['windows']:,} such windows together {_number(each['delta'])}"
         fate = "released" if each["released"] else "withheld"
-        yield f"{each['users']:,} users{whom}: delta {', '.join(told)}; {fate}{noise}"
+        yield f"{each['users']:,} users{whom}: delta {', '.join(told)}{together}; {fate}{noise}"
     noise = ", or beyond: top_up" if facts["release"]["kind"] in NOISY else ""
     for name, users in facts["needed"].items():
         whom = f" of type {name} alone" if several else ""

@@ -11,7 +11,8 @@ from mechanisms.crowds.diversity import Rule, millionths
 from stream.crowds.promise import Release
 from stream.records.among import Among
 from stream.records.fields import FieldForm
-from stream.settings.crowd import AttributeSettings, CrowdSettings, ReleaseSettings, write_tree
+from stream.settings.crowd import AttributeSettings, CrowdSettings, ReleaseSettings
+from stream.settings.hierarchy import write_tree
 
 
 def release_of(crowd: CrowdSettings) -> Release:

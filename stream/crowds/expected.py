@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from beliefs.checks import Invalid
 from beliefs.crowd.account import CrowdAccount, Present, Told
+from beliefs.crowd.noise import LADDER
 from stream.crowds.promise import CrowdPromise
 from stream.settings.crowd import MOST_PEOPLE
 
@@ -15,8 +16,9 @@ from stream.settings.crowd import MOST_PEOPLE
 @dataclass(frozen=True)
 class Outlook:
     """A window with these people in it. `delta` is the worst of all adversaries, with the noise of `scale` steps of the
-    grid that is added where the settings add any; None where nothing is declared, and 1 where it is not known, since
-    too many numbers would have to be worked out. A window that is not released tells nothing.
+    grid that is added where the settings add any, and of all windows of the target together, each like this one. It is
+    None where nothing is declared, and 1 where it is not known, since too many numbers would have to be worked out. A
+    window that is not released tells nothing.
     """
 
     present: Present
@@ -37,11 +39,21 @@ def outlook(promise: CrowdPromise, present: Present) -> Outlook:
     enough = promise.k <= present.users <= MOST_PEOPLE
     if account is None or target is None:
         return Outlook(present, None, None, enough)
-    delta, scale = _worst(account, present), None
+    delta, scale = _together(promise, account, present), None
     if delta > target.delta and promise.tops_up:
-        scale = account.noise_for(present)
-        delta = delta if scale is None else _worst(account, present, scale)
+        scale = _noise_for(promise, account, present, target.delta)
+        delta = delta if scale is None else _together(promise, account, present, scale)
     return Outlook(present, delta, scale, enough and delta <= target.delta)
+
+
+def _noise_for(promise: CrowdPromise, account: CrowdAccount, present: Present, delta: float) -> Fraction | None:
+    """The least of the ladder that is enough; more noise only hides more."""
+
+    def enough(step: int) -> bool:
+        return _together(promise, account, present, LADDER[step]) <= delta
+
+    step = least_enough(enough, 0, len(LADDER) - 1)
+    return None if step is None else LADDER[step]
 
 
 def needed_users(promise: CrowdPromise, kind: int = 0) -> int | None:
@@ -54,16 +66,21 @@ def needed_users(promise: CrowdPromise, kind: int = 0) -> int | None:
     step = promise.household_most or 1
 
     def enough(households: int) -> bool:
-        return _worst(account, present_of(promise, households * step, kind)) <= target.delta
+        return _together(promise, account, present_of(promise, households * step, kind)) <= target.delta
 
     found = least_enough(enough, -(-promise.k // step), MOST_PEOPLE // step)
     return None if found is None else found * step
 
 
-def _worst(account: CrowdAccount, present: Present, scale: Fraction | None = None) -> float:
-    """1 where the law is so wide that a sum of so many is not worked out."""
+def _together(promise: CrowdPromise, account: CrowdAccount, present: Present, scale: Fraction | None = None) -> float:
+    """What as many such windows as the target is for tell together; 1 where the law is so wide that the sum of so many
+    people is not worked out.
+    """
     try:
-        return account.worst(present, scale)
+        if promise.total is None:
+            return account.worst(present, scale)
+        item = promise.total.item(present, scale)
+        return promise.total.delta_with([item] * (promise.horizon - 1), item)
     except Invalid:
         return 1.0
 

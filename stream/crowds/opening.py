@@ -13,6 +13,7 @@ from beliefs.alphabet import Categories
 from beliefs.checks import Invalid
 from beliefs.crowd.account import CrowdAccount
 from beliefs.crowd.law_file import CrowdLaw, InvalidCrowdLaw, parse
+from beliefs.crowd.total import Total
 from stream.crowds.compiled import places_of, release_of
 from stream.crowds.promise import CrowdPromise, FlowTiming, Release, Target, Timing
 from stream.errors import ConfigurationRefused, Problem
@@ -73,7 +74,9 @@ def compile_crowds(
     settings: Settings, declared: CrowdSettings, ring: KeyRing, law: CrowdLaw | None = None
 ) -> CrowdPromise:
     """`Invalid` where the law is one that cannot be worked with."""
-    release, believes = release_of(declared), declared.believes
+    release, believes, target = release_of(declared), declared.believes, _target(declared)
+    account = _account(declared, release, law)
+    several = None if account is None or target is None or target.horizon == 1 else Total(account, target.horizon)
     types = (EVERYBODY,) if law is None or law.household is not None else tuple(law.types)
     by = believes.by
     return CrowdPromise(
@@ -93,8 +96,9 @@ def compile_crowds(
         household_most=None if law is None or law.household is None else law.members,
         known=share_known(declared),
         windows=believes.windows,
-        account=_account(declared, release, law),
-        target=_target(declared),
+        account=account,
+        total=several,
+        target=target,
     )
 
 

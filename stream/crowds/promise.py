@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from beliefs.crowd.account import CrowdAccount
+from beliefs.crowd.total import Total
 from mechanisms.crowds.attributes import Attributes
 from mechanisms.crowds.diversity import Rule
 from stream.keys import KeyRing
@@ -82,7 +83,8 @@ class CrowdPromise:
 
     `types` are the names of the law's types in the order in which the account knows them; `type_form` says of which an
     event's user is, where there are several. Of one household there are `household_most` people at most. Without a law
-    there is neither an account nor a target, and the only type is everybody. Its `repr` holds no secret.
+    there is neither an account nor a target, and the only type is everybody. `total` adds up windows of a horizon above
+    1; who keeps a history of windows makes one of his own. Its `repr` holds no secret.
     """
 
     pipeline: str
@@ -102,6 +104,7 @@ class CrowdPromise:
     known: Fraction
     windows: Literal["any", "fresh"]
     account: CrowdAccount | None = field(repr=False)
+    total: Total | None = field(repr=False)
     target: Target | None
 
     @property

@@ -183,6 +183,9 @@ def _targeted(crowd: CrowdSettings) -> Iterator[Wrong]:
         fix = "write believes.windows: fresh, if a user's values of different windows are independent; or remove it"
         found = f"{target.windows:,} windows together, whose values may depend on each other"
         yield ("target", "windows"), found, "one window, or windows: fresh", fix
+    elif target.windows > 1 and target.epsilon == 0:
+        fix = "write an epsilon above 0, or remove windows"
+        yield ("target", "epsilon"), "0 of several windows together", "an epsilon above 0 beside windows", fix
     if target.beyond == "top_up" and crowd.release.kind not in NOISY:
         fix = "write beyond: withhold"
         yield ("target", "beyond"), f"noise on {crowd.release.kind}", f"top_up for {', '.join(NOISY)}", fix

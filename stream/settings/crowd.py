@@ -2,8 +2,7 @@
 tells an adversary about one of them who knows who took part.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
@@ -12,7 +11,8 @@ from beliefs.alphabet_rows import written_alphabet
 from stream.records.paths import Path
 from stream.settings.aggregate import CellValues, Length, Wait
 from stream.settings.amounts import Amount, Moment
-from stream.settings.kinds import FieldPath, FileName, wrong
+from stream.settings.hierarchy import TREE, Tree
+from stream.settings.kinds import FieldPath, FileName
 from stream.settings.section import Section
 from stream.settings.steps import Steps, steps_of
 from stream.settings.values import declared_schema, read_declared
@@ -25,8 +25,8 @@ MOST_PEOPLE: Final = 200_000
 MOST_WAITING: Final = 10_000
 """Events in a grouper of one partition."""
 MOST_ATTRIBUTES: Final = 8
-MOST_LEAVES: Final = 4_096
-DEEPEST_TREE: Final = 16
+MOST_COUNTED: Final = 4_096
+"""Values that are counted together."""
 LARGEST_EPSILON: Final = 32.0
 
 Kind = Literal["count", "sum", "mean", "range", "histogram", "records"]
@@ -39,89 +39,16 @@ NOISY: Final[tuple[Kind, ...]] = ("count", "sum", "mean", "histogram")
 WINDOWED: Final[Grouper] = "mondrian"
 """It groups the people of a whole window; the others each event as it comes."""
 
-_TREE: Final = (
-    "one name, and under it groups in groups down to lists of texts: {any: {medical: [doctor, nurse], office: [clerk]}}"
-)
-
-
-class TreeNode(NamedTuple):
-    """A group of values and what it is divided into; a value itself has nothing below it."""
-
-    name: str
-    below: tuple["TreeNode", ...] = ()
-
-    def leaves(self) -> tuple[str, ...]:
-        """The values, in the order of the tree, so that every group is an interval of them."""
-        return tuple(leaf for node in self.below for leaf in node.leaves()) if self.below else (self.name,)
-
-    def names(self) -> tuple[str, ...]:
-        return (self.name, *(name for node in self.below for name in node.names()))
-
-    @property
-    def depth(self) -> int:
-        return 1 + max((node.depth for node in self.below), default=0)
-
-
-def read_tree(value: Any) -> TreeNode:
-    """A hierarchy of texts, each of which stands in it once."""
-    if isinstance(value, TreeNode):
-        return value
-    if not isinstance(value, Mapping) or len(value) != 1:
-        raise wrong(_TREE, "write one name above all groups, such as any")
-    ((name, below),) = value.items()
-    root = _node(name, below, 1)
-    names = root.names()
-    if len(set(names)) < len(names):
-        raise wrong(_TREE, "give every group and every value a name of its own: one stands there twice")
-    if not 2 <= len(root.leaves()) <= MOST_LEAVES:
-        raise wrong(f"{_TREE}; 2 to {MOST_LEAVES:,} values", "declare as many values as that")
-    return root
-
-
-def _node(name: Any, below: Any, depth: int) -> TreeNode:
-    if not isinstance(name, str) or not name:
-        raise wrong(_TREE, "put names and values in quotes, so that YAML takes them as text")
-    if depth > DEEPEST_TREE:
-        raise wrong(f"{_TREE}; at most {DEEPEST_TREE} levels", "leave levels out")
-    if isinstance(below, Mapping) and below:
-        return TreeNode(name, tuple(_node(inner, rest, depth + 1) for inner, rest in below.items()))
-    if isinstance(below, list | tuple) and below:
-        return TreeNode(name, tuple(_leaf(each) for each in below))
-    raise wrong(_TREE, "write a list of values below the innermost groups")
-
-
-def _leaf(value: Any) -> TreeNode:
-    if not isinstance(value, str) or not value:
-        raise wrong(_TREE, "put values in quotes, so that YAML takes them as text")
-    return TreeNode(value)
-
-
-def write_tree(root: TreeNode) -> dict[str, Any]:
-    return {root.name: _below(root)}
-
-
-def _below(node: TreeNode) -> Any:
-    """Groups stand beside groups, and values beside values."""
-    if node.below[0].below:
-        return {inner.name: _below(inner) for inner in node.below}
-    return [inner.name for inner in node.below]
-
 
 def read_among(value: Any) -> Alphabet:
-    return read_declared(value, MOST_LEAVES, "[walking, running]", "fewer values", least=1)
+    return read_declared(value, MOST_COUNTED, "[walking, running]", "fewer values", least=1)
 
 
-Tree = Annotated[
-    TreeNode,
-    PlainValidator(read_tree),
-    PlainSerializer(write_tree),
-    WithJsonSchema({"type": "object", "minProperties": 1, "maxProperties": 1}),
-]
 Among = Annotated[
     Alphabet,
     PlainValidator(read_among),
     PlainSerializer(written_alphabet),
-    WithJsonSchema(declared_schema(MOST_LEAVES, least=1)),
+    WithJsonSchema(declared_schema(MOST_COUNTED, least=1)),
 ]
 
 
@@ -132,7 +59,7 @@ class AttributeSettings(Section):
     low: Amount | None = Field(default=None, description="of numbers: what is smaller counts as this much")
     high: Amount | None = Field(default=None, description="of numbers: what is larger counts as this much")
     grid: Amount | None = Field(default=None, description="of numbers: the step to whole multiples of which they round")
-    tree: Tree | None = Field(default=None, description=f"of texts: {_TREE}")
+    tree: Tree | None = Field(default=None, description=f"of texts: {TREE}")
 
     @property
     def steps(self) -> Steps | None:

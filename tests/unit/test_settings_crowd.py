@@ -26,7 +26,8 @@ from crowd_settings_text import (
 
 from stream.commands.init import template
 from stream.commands.init_examples import CROWDS
-from stream.settings.crowd import KINDS, TreeNode, write_tree
+from stream.settings.crowd import KINDS
+from stream.settings.hierarchy import TreeNode, write_tree
 from stream.settings.load import crowd_fingerprint, kind_of
 from stream.settings.schema import json_schema
 
