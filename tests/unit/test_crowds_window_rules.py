@@ -156,6 +156,24 @@ def test_what_is_lacking_is_topped_up_with_noise() -> None:
     assert withheld["guarantee"]["adversaries"] == dict.fromkeys(few["guarantee"]["adversaries"])
 
 
+def test_windows_in_a_row_are_composed_until_the_target_is_met() -> None:
+    """Each would pass alone; of any three in a row two do."""
+    promise = crowd_promise(SUM, FRESH.replace("delta: 0.3", "delta: 0.06, windows: 3"))
+    said = released_of(promise, [each for window in range(7) for each in people(40, 0, window)], windows=7)
+    assert [each["reason"] for each in said] == [None, None, "delta", None, None, "delta", None]
+    totals = [each["guarantee"]["total"]["delta"] for each in said if each["reason"] is None]
+    assert totals[0] < totals[1] <= 0.06
+    assert said[0]["guarantee"]["total"] == {"windows": 3, "epsilon": 1, "delta": totals[0]}
+    topped = FRESH.replace("delta: 0.3", "delta: 0.06, windows: 3, beyond: top_up")
+    said = released_of(
+        crowd_promise(SUM, topped), [each for window in range(4) for each in people(40, 0, window)], windows=4
+    )
+    scales = [each["release"]["noise_scale"] for each in said]
+    assert scales[:2] == [None, None]
+    assert scales[2] > 0
+    assert all(each["guarantee"]["total"]["delta"] <= 0.06 for each in said)
+
+
 def test_withheld_windows_say_the_same_whatever_the_values() -> None:
     for promise, count in ((crowd_promise(SUM, LAW.replace("0.5", "0.01")), 9), (crowd_promise(), 2)):
         one = released_of(promise, people(count))

@@ -55,6 +55,8 @@ KINDS: list[tuple[Any, ...]] = [
     (COUNT, TYPED, TWO),
     (COUNT, HOUSED, HOMES),
     (SUM, FRESH),
+    (SUM, FRESH.replace("delta: 0.3", "delta: 0.3, windows: 3")),
+    (SUM, FRESH.replace("delta: 0.3", "delta: 0.05, windows: 4, beyond: top_up")),
 ]
 
 
