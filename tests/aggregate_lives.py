@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
@@ -225,24 +225,37 @@ def without_noise(promise: AggregatePromise, said: dict[str, Any], noise_key: by
 
 
 def random_stream(chance: Random, count: int, users: int = 5) -> list[Sent]:
-    """Events of a few users that mostly move on, with some that are late, far ahead, before the start, or repeated."""
-    sent: list[Sent] = []
+    """Of a few users."""
+
+    def event(time: int, now: int) -> Sent:
+        return Sent(b"u%d" % chance.randrange(users), time, random_value(chance), chance.choice("abc"), now)
+
+    return random_events(chance, count, event, (0, 0, 1, 7, 20, 45, 130))
+
+
+def random_value(chance: Random) -> float:
+    return chance.choice((-9.0, -1.0, 0.0, 0.25, 0.75, 2.0, 3.5, 7.5, 99.0))
+
+
+def random_events(chance: Random, count: int, event: Callable[[int, int], Any], paces: Sequence[int]) -> list[Any]:
+    """Events that mostly move on by one of these paces, with some that are late, far ahead, before the start, or
+    repeated; each of a time and of a record's timestamp.
+    """
+    sent: list[Any] = []
     now = START
     for _ in range(count):
-        now += chance.choice((0, 0, 1, 7, 20, 45, 130)) * SECOND
+        now += chance.choice(paces) * SECOND
         what = chance.random()
         if sent and what < 0.15:
             again = chance.choice(sent[-8:])
             sent.append(again._replace(value=chance.choice((again.value, 3.0)), record=now))
             continue
         behind = chance.choice((0, 0, 2, 8, 30, 200)) * SECOND
-        time = now - behind if what < 0.9 else now + chance.choice((1, 4, 6)) * MINUTE
-        value = chance.choice((-9.0, -1.0, 0.0, 0.25, 0.75, 2.0, 3.5, 7.5, 99.0))
-        sent.append(Sent(b"u%d" % chance.randrange(users), time, value, chance.choice("abc"), now))
+        sent.append(event(now - behind if what < 0.9 else now + chance.choice((1, 4, 6)) * MINUTE, now))
     return sent
 
 
-def cut_at_random(chance: Random, sent: Sequence[Sent]) -> Iterator[tuple[int, Sequence[Sent]]]:
+def cut_at_random(chance: Random, sent: Sequence[Any]) -> Iterator[tuple[int, Sequence[Any]]]:
     at = 0
     while at < len(sent):
         size = chance.choice((1, 1, 2, 5, 40))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stream.audit.records import Record
 from stream.audit.world import Bounds
@@ -22,6 +22,12 @@ class Kept:
     headers: tuple[tuple[str, bytes], ...] = ()
     committed: bool = True
     timestamp_type: int = 0
+
+
+def with_header(record: Kept, name: str, value: bytes) -> Kept:
+    """The same with another value of this header."""
+    headers = tuple((key, value if key == name else old) for key, old in record.headers)
+    return replace(record, headers=headers)
 
 
 @dataclass

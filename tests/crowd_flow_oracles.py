@@ -91,7 +91,28 @@ class PlainNearest:
             crowd.append(other)
         if len(crowd) < rule.k:
             return crowd, "too_few"
-        return crowd, None if self.law.mixed(counted(crowd)) else "not_diverse"
+        if self.law.mixed(counted(crowd)):
+            return crowd, None
+        if rule.diverse > 1:
+            return self.evenly([one, *others])
+        return crowd, "not_diverse"
+
+    def evenly(self, all_of_them: list[Arrival]) -> tuple[list[Arrival], str | None]:
+        """With at most so many of each value as can be."""
+        rule = self.form.rule
+        for most in range(len(all_of_them), 0, -1):
+            seen: Counter[int] = Counter()
+            crowd = []
+            for each in all_of_them:
+                seen[each.sensitive] += 1
+                if seen[each.sensitive] <= most:
+                    crowd.append(each)
+            if len(crowd) >= max(rule.k, most * rule.diverse):
+                for count in range(rule.k, len(crowd) + 1):
+                    if self.law.mixed(counted(crowd[:count])):
+                        return crowd[:count], None
+                return crowd, "not_diverse"
+        return all_of_them, "not_diverse"
 
     def too_much(self, crowd: list[Arrival], value: int) -> bool:
         inside = Counter(each.sensitive for each in crowd)

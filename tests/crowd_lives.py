@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from aggregate_lives import MINUTE, RING, SECOND, START, TOPIC_ID, Life, Raw, block_of_partials, cut_at_random
+from aggregate_lives import (
+    MINUTE,
+    RING,
+    SECOND,
+    START,
+    TOPIC_ID,
+    Life,
+    Raw,
+    block_of_partials,
+    cut_at_random,
+    random_events,
+    random_value,
+    told,
+)
 
 from beliefs.crowd.law_file import parse
 from stream.crowds.gather import CrowdGather
@@ -133,10 +145,6 @@ def released_of(promise: CrowdPromise, *streams: Sequence[Walk], windows: int = 
     return told(life.released)
 
 
-def told(records: Iterable[Outgoing]) -> list[dict[str, Any]]:
-    return [json.loads(record.value or b"", parse_float=Decimal) for record in records]
-
-
 def shuffled(chance: Random, sent: Sequence[Sequence[Any]]) -> list[Any]:
     """Of several lists one, in an order that keeps each list's."""
     turns = [place for place, each in enumerate(sent) for _ in each]
@@ -157,22 +165,13 @@ def carried_out_in_pieces(chance: Random, life: Life, make: Any, order: Sequence
 
 
 def random_walks(chance: Random, count: int, users: int = 8) -> list[Walk]:
-    """Events of a few users that mostly move on, with some that are late, far ahead, before the start, or repeated."""
-    sent: list[Walk] = []
-    now = START
-    for _ in range(count):
-        now += chance.choice((0, 0, 0, 1, 3, 7, 20, 45)) * SECOND
-        what = chance.random()
-        if sent and what < 0.1:
-            again = chance.choice(sent[-8:])
-            sent.append(again._replace(value=chance.choice((again.value, 3.0)), record=now))
-            continue
-        behind = chance.choice((0, 0, 2, 8, 30, 200)) * SECOND
-        time = now - behind if what < 0.9 else now + chance.choice((1, 4, 6)) * MINUTE
-        value = chance.choice((-9.0, -1.0, 0.0, 0.25, 0.75, 2.0, 3.5, 7.5, 99.0))
+    """Of a few users, some in households, one of two types."""
+
+    def event(time: int, now: int) -> Walk:
         person = chance.randrange(users)
         home = None if person % 3 == 0 else person // 2
         kind = chance.choice(("walker", "runner")) if person % 4 == 0 else "walker"
         ill = chance.choice(("flu", "cold"))
-        sent.append(Walk(b"u%d" % person, time, now, value, chance.choice("abc"), ill, kind, home))
-    return sent
+        return Walk(b"u%d" % person, time, now, random_value(chance), chance.choice("abc"), ill, kind, home)
+
+    return random_events(chance, count, event, (0, 0, 0, 1, 3, 7, 20, 45))

@@ -4,6 +4,7 @@ the stages. What a window tells is asked of the account, whose own tests say whe
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from aggregate_recount import Recount, chosen
 from crowd_lives import Walk
 
 from beliefs.crowd.account import Present
+from beliefs.crowd.noise import LADDER
+from beliefs.crowd.total import Total
 from mechanisms.aggregate.coin_stream import CoinStream
 from mechanisms.aggregate.geometric import Geometric
 from stream.crowds.promise import CrowdPromise
@@ -75,11 +78,36 @@ class Expected:
     """The decision on each window in turn, of one stream of windows."""
 
     promise: CrowdPromise
+    items: list[bytes] = field(default_factory=list)
     groups: deque[frozenset[bytes]] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+    def __post_init__(self) -> None:
+        account, horizon = self.promise.account, self.promise.horizon
+        self.total = None if account is None or horizon == 1 else Total(account, horizon)
+        self._allowed = 0.0 if self.promise.target is None else self.promise.target.delta
+
+    def _delta(self, present: Present, scale: Fraction | None) -> float:
+        """Of this window, or of it and those before that are composed with it, whichever is worse."""
+        account = self.promise.account
+        worst = 0.0 if account is None else account.worst(present, scale)
+        if self.total is None or worst > self._allowed:
+            return worst
+        return max(worst, self.total.delta_with(self.items[:-1], self.total.item(present, scale)))
+
+    def _noise(self, present: Present) -> Fraction | None:
+        """From what one window lacks on, the place where it begins to be enough, found by halves."""
+        account = self.promise.account
+        least = None if account is None or not self.promise.tops_up else account.noise_for(present)
+        if least is None or self.total is None:
+            return least
+        enough = LADDER[LADDER.index(least) :]
+        place = bisect_left(enough, True, key=lambda each: self._delta(present, each) <= self._allowed)
+        return enough[place] if place < len(enough) else None
 
     def reason(self, people: Mapping[bytes, Person]) -> tuple[str | None, Fraction | None]:
         """Why the window is withheld, or None; and the scale of its noise."""
         promise, everybody = self.promise, frozenset(people)
+        self.items.append(b"")
         if len(people) < promise.k:
             return "too_few", None
         present = present_of(promise, people)
@@ -88,11 +116,12 @@ class Expected:
         if not promise.fresh and any(0 < len(everybody ^ each) < promise.k for each in self.groups):
             return "differencing", None
         scale = None
-        account, target = promise.account, promise.target
-        if account is not None and target is not None and account.worst(present) > target.delta:
-            scale = account.noise_for(present) if promise.tops_up else None
+        if self._delta(present, None) > self._allowed:
+            scale = self._noise(present)
             if scale is None:
                 return "delta", None
+        if self.total is not None:
+            self.items[-1] = self.total.item(present, scale)
         if not promise.fresh and (not self.groups or self.groups[-1] != everybody):
             self.groups.append(everybody)
         return None, scale

@@ -10,8 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from aggregate_lives import told
 from aggregate_recount import Recount, closings_by_clock
-from crowd_lives import Walk, flat_law, told
+from crowd_lives import Walk, flat_law
 from crowd_recount import Expected, people_of
 from live_house import TwoStageHouse, lived_in
 from live_kafka import consume_all
@@ -38,6 +39,7 @@ crowd:
 """
 NOTHING = "believes: nothing_declared"
 TOPPED = "believes: {law: law.json, known: 0.1}\n  target: {epsilon: 1.0, delta: 0.01, beyond: top_up}"
+FRESH = "believes: {law: law.json, windows: fresh}\n  target: {epsilon: 1.0, delta: 0.05, windows: 5, beyond: top_up}"
 
 
 def walked(chance: Random, user: int, event: int, now: int) -> Raw:

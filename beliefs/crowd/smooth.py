@@ -21,7 +21,7 @@ _ONE: Final = 1 << _BITS
 _OUTSIDE: Final = 2.0**-70
 _NEARLY_NONE: Final = 2.0**-76
 _WORK_MAX: Final = 1 << 28
-_PLACES_MAX: Final = 1 << 20
+_PLACES_MAX: Final = 1 << 19
 _ULP: Final = 2.0**-53
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from beliefs.checks import Invalid
 from beliefs.crowd.divergence import Integers, apart, moved_apart
 from beliefs.crowd.households import Household
 from beliefs.crowd.informed import Others
@@ -24,6 +25,11 @@ from beliefs.simplex import Vector, normalised
 WIDE: Final = 6_144
 """Sums that spread over more places are worked out by their frequencies."""
 
+DIRECT_MAX: Final = 1 << 15
+"""Those with too many frequencies that spread over more places than this are taken to tell all."""
+
+VALUES_MAX: Final = 1 << 12
+
 
 class Summed:
     """The sum of everybody's place on the lattice."""
@@ -32,6 +38,9 @@ class Summed:
     blurs_known = False
 
     def __init__(self, laws: Sequence[Vector], household: Vector | None) -> None:
+        for each in laws:
+            if each.size > VALUES_MAX:
+                raise Invalid("law", f"has {each.size:,} places; a sum over at most {VALUES_MAX:,} is accounted for")
         self._wholes = [law(normalised(each)) for each in laws]
         self._pairs: dict[Target, tuple[Pair, ...]] = {}
         self._moves: dict[Target, Integers] = {}
@@ -56,6 +65,8 @@ class Summed:
         if scale is not None and scale * Fraction(epsilon) >= self._span:
             return 0.0
         rest = self._kept(others, scale)
+        if rest is None:
+            return 1.0
         if target in self._moves:
             moves = self._moves[target]
             return moved_apart(rest, moves[[0, -1]] if roughly and moves.size else moves, epsilon)
@@ -65,9 +76,12 @@ class Summed:
     def method(self, _others: Others) -> str:
         return EXACT
 
-    def _law(self, others: Others, scale: Fraction | None) -> Sum:
-        found = self._smooth.summed(others) if self._smooth.spread(others) > WIDE else None
+    def _law(self, others: Others, scale: Fraction | None) -> Sum | None:
+        spread = self._smooth.spread(others)
+        found = self._smooth.summed(others) if spread > WIDE else None
         if found is None:
+            if spread > DIRECT_MAX:
+                return None
             found = total([self._many(kind, count) for kind, count in enumerate(others) if count])
         return blurred(found, scale)
 

@@ -6,6 +6,7 @@ A window is kept as what can be known of it by its name: how many people of each
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -25,6 +26,7 @@ KINDS_MAX: Final = 14
 _WIDE_MAX: Final = 7
 """So many kinds have two bytes each; more have one."""
 
+_NAME_BITS: Final = 64
 _DENSE: Final = 64
 _STEPS: Final = 40
 """Steps of losses in epsilon/sqrt(windows)."""
@@ -43,9 +45,9 @@ class Total:
         self._end = math.ceil((account.epsilon + min(4.0, 4.0 * account.epsilon)) / self._step)
         self._bits = 8 if account.kinds == 1 else 6 if account.kinds <= _WIDE_MAX else 4
         self._losses = lru_cache(maxsize=WINDOWS_MAX)(self._of)
-        self._front: list[tuple[bytes, Losses]] = []
-        self._back: list[bytes] = []
-        self._both = Losses.nothing(self._step, self._end)
+        self._equal = lru_cache(maxsize=WINDOWS_MAX)(self._equal_of)
+        self._together = lru_cache(maxsize=4 * WINDOWS_MAX)(self._together_of)
+        self._nothing = Losses.nothing(self._step, self._end)
 
     def item(self, present: Present, scale: Fraction | None = None) -> bytes:
         """What is kept of a window: at most 16 bytes."""
@@ -55,36 +57,29 @@ class Total:
         return noise.to_bytes(2, "big") + b"".join(_packed(each, self._bits).to_bytes(width, "big") for each in counts)
 
     def delta_with(self, history: Sequence[bytes], item: bytes) -> float:
-        """Of this window and those before, of which only the last matter; rounded up."""
-        before = list(history)[-(self._windows - 1) :] if self._windows > 1 else []
-        self._follow(before)
-        older = self._front[-1][1] if self._front else Losses.nothing(self._step, self._end)
-        newer = self._both.and_also(self._losses(item))
-        return older.told_with(newer, self._account.epsilon)
+        """Of this window and those before, of which only the last matter; rounded up. Empty ones tell nothing.
 
-    def _follow(self, history: list[bytes]) -> None:
-        """`_front` holds the older windows, the oldest last, each with all after it; `_both` is the newer ones."""
-        known = [each for each, _ in reversed(self._front)] + self._back
-        gone = next((at for at in range(len(known) + 1) if known[at:] == history[: len(known) - at]), len(known))
-        if gone < len(known) and gone <= len(self._front):
-            del self._front[len(self._front) - gone :]
-        else:
-            self._front, self._back, self._both = [], [], Losses.nothing(self._step, self._end)
-            gone = len(known)
-        for each in history[len(known) - gone :]:
-            self._back.append(each)
-            self._both = self._both.and_also(self._losses(each))
-        if not self._front and len(self._back) > 1:
-            self._turn()
-        require(len(self._front) + len(self._back) == len(history), "what is known of windows is their history")
+        The same history gives the same bits, whatever was asked before and in whatever order its windows were.
+        """
+        before = [each for each in history[max(0, len(history) - self._windows + 1) :] if each]
+        named = sorted((_digest(each), each) for each in before) if self._windows > 1 else []
+        older = self._together(tuple(named), 0) if named else self._nothing
+        return older.told_with(self._losses(item), self._account.epsilon)
 
-    def _turn(self) -> None:
-        """The newer windows become the older ones."""
-        whole = Losses.nothing(self._step, self._end)
-        for each in reversed(self._back):
-            whole = whole.and_also(self._losses(each))
-            self._front.append((each, whole))
-        self._back, self._both = [], Losses.nothing(self._step, self._end)
+    def _together_of(self, named: tuple[tuple[int, bytes], ...], bit: int) -> Losses:
+        """Halves by one bit of their names after the other: what changes is on one path only."""
+        if named[0] == named[-1]:
+            return self._equal(named[0][1], len(named))
+        split = next((at for at, (name, _) in enumerate(named) if name >> (_NAME_BITS - 1 - bit) & 1), len(named))
+        halves = [self._together(half, bit + 1) for half in (named[:split], named[split:]) if half]
+        return halves[0] if len(halves) == 1 else halves[0].and_also(halves[1])
+
+    def _equal_of(self, item: bytes, count: int) -> Losses:
+        if count == 1:
+            return self._losses(item)
+        half = self._equal(item, count // 2)
+        both = half.and_also(half)
+        return both.and_also(self._losses(item)) if count % 2 else both
 
     def _of(self, item: bytes) -> Losses:
         """One window's: its curve of delta over epsilon, at places that lie wider the less they matter."""
@@ -112,6 +107,11 @@ class Total:
 
     def _sizes(self) -> Iterator[int]:
         yield from (max(1, kind - self._account.types + 1) for kind in range(self._account.kinds))
+
+
+@lru_cache(maxsize=WINDOWS_MAX)
+def _digest(item: bytes) -> int:
+    return int.from_bytes(hashlib.sha256(item).digest()[: _NAME_BITS // 8], "big")
 
 
 def _packed(count: int, bits: int) -> int:

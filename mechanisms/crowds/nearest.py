@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from beliefs.checks import require
 from beliefs.native import kernel, part_of_caller
 from mechanisms.contract import Floats, Integers
 from mechanisms.crowds.attributes import box_of
@@ -84,6 +85,7 @@ class NearestGrouper(Grouper):
     def _together(self, count: int, loss: float) -> Emitted:
         """The first `count` of `crowd` leave in `box`, which is kept."""
         users = self.counts.of(self.crowd, count)
+        require(users >= self.form.rule.k, "a crowd has k users")
         self.kept.keep(self.box[0], loss, users, self.counts)
         seqs = sorted(self.held.drop(int(slot)) for slot in self.crowd[:count])
         return Emitted(tuple(seqs), users, box_of(self.box[0]), loss, False, None)
@@ -114,19 +116,19 @@ def gather(
     """How many leave with `slot`, itself included, and whether the rule lets them.
 
     Others come nearest first, of equals the oldest, one event a user. Where k of them are not mixed enough, whoever has
-    a value of which there is too much already is passed over.
+    a value of which there is too much already is passed over; where that ends badly, all begins anew with as many of
+    one value as can be.
     """
     ruled = diverse > 1 or close >= 0
-    left = _nearest_of_users(slot, seqs, users, gaps, first, heap)
-    people[:] = 0
-    if ruled:
-        people[sensitive[slot]] = 1
-    crowd[0] = slot
+    others = _nearest_of_users(slot, seqs, users, gaps, first, heap)
+    left = others
+    _alone(slot, ruled, sensitive, people, crowd)
     count = 1
-    while left > 0 and not (count >= k and not ruled):
-        other = heap[0]
+    while left > 0 and (ruled or count < k):
+        # Whoever was taken from the heap stands behind it: the nearest last.
         left -= 1
-        heap[0] = heap[left]
+        other, heap[0] = heap[0], heap[left]
+        heap[left] = other
         _sift(heap, 0, left, gaps, seqs)
         if ruled and count >= k and _too_much(sensitive[other], count, diverse, close, people, everybody):
             continue
@@ -137,7 +139,50 @@ def gather(
         people[sensitive[other]] += 1
         if count >= k and mixed(diverse, close, people, count, people, everybody):
             return count, True
-    return count, count >= k and not ruled
+    if not ruled or count < k or diverse == 1:
+        return count, count >= k and not ruled
+    most = _most_of_one(slot, others, k, diverse, sensitive, people, heap)
+    _alone(slot, ruled, sensitive, people, crowd)
+    count = 1
+    for place in range(others - 1, -1, -1):
+        other = heap[place]
+        if people[sensitive[other]] >= most:
+            continue
+        people[sensitive[other]] += 1
+        crowd[count] = other
+        count += 1
+        if count >= k and mixed(diverse, close, people, count, people, everybody):
+            return count, True
+    return max(count, k), False
+
+
+@part_of_caller
+def _alone(slot: int, ruled: bool, sensitive: Integers, people: Integers, crowd: Integers) -> None:
+    crowd[0] = slot
+    people[:] = 0
+    if ruled:
+        people[sensitive[slot]] = 1
+
+
+@part_of_caller
+def _most_of_one(
+    slot: int, others: int, k: int, diverse: int, sensitive: Integers, people: Integers, heap: Integers
+) -> int:
+    """The largest m for which a crowd can be made of all with at most m of each value; 0 if there is none.
+
+    Sum of min(people, m) are there then; that must be k or more, and `diverse` times m.
+    """
+    people[:] = 0
+    people[sensitive[slot]] = 1
+    for place in range(others):
+        people[sensitive[heap[place]]] += 1
+    for most in range((others + 1) // diverse, 0, -1):
+        there = 0
+        for value in range(people.size):
+            there += min(people[value], most)
+        if there >= k and there >= diverse * most:
+            return most
+    return 0
 
 
 @part_of_caller

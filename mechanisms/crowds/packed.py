@@ -26,6 +26,8 @@ def unpack(data: bytes) -> Iterator[int]:
     for byte in data:
         left |= (byte & 127) << shift
         shift += 7
+        if left >> 64:
+            raise Invalid("state", "holds a number of more than 64 bits")
         if byte < 128:
             yield -(left + 1 >> 1) if left & 1 else left >> 1
             left = shift = 0

@@ -10,22 +10,22 @@ what is found to be missing is not merely on its way.
 
 from __future__ import annotations
 
-import json
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
-from uuid import UUID
 
 from stream import names
 from stream.audit.aggregate_account import Account
 from stream.audit.aggregate_follow import Follow
 from stream.audit.aggregate_opened import Opened
-from stream.audit.aggregate_records import Misread, Reader
+from stream.audit.aggregate_records import Reader
 from stream.audit.aggregate_report import AggregateReport
 from stream.audit.aggregate_rules import Windows
 from stream.audit.findings import Findings
+from stream.audit.said import Misread
+from stream.audit.stage_marks import marks_of, topic_id_of
 from stream.audit.world import Bounds, Topics
 from stream.errors import CannotAudit
 
@@ -77,7 +77,9 @@ async def audit_aggregates(
     report = AggregateReport(task.windows.pipeline, with_keys=task.ring_keys is not None)
     where = f"{task.released_topic}, partition 0"
     await _require_one_partition(task, topics)
-    topic_id = await _topic_id(task, topics) if task.with_changelog or task.ring_keys is not None else None
+    topic_id = (
+        await topic_id_of(topics, task.changelog_topic) if task.with_changelog or task.ring_keys is not None else None
+    )
     kept = await _kept(task, topics, report.findings) if task.with_changelog else None
     end = (await topics.bounds(task.released_topic, 0)).end
     opened = None if task.ring_keys is None else await _opened(task, topics, topic_id, report.findings, progress)
@@ -117,40 +119,9 @@ def _require_beginning(bounds: Bounds, topic: str) -> None:
         )
 
 
-async def _topic_id(task: AggregateTask, topics: Topics) -> bytes | None:
-    """The raw topic's id, from the control record of the first stage."""
-    control = (await _marks(topics, task.changelog_topic)).get(names.CHANGELOG_CONTROL_KEY)
-    try:
-        return UUID(str(json.loads(control or b"{}").get("topic_id"))).bytes
-    except ValueError:
-        raise CannotAudit(
-            "It is not known which raw topic this pipeline reads.",
-            where=f"topic {task.changelog_topic}, partition 0",
-            why="its control record is missing, or says nothing of a topic",
-            fix="see whether the settings are those of this pipeline, or leave the changelogs out: --no-changelog",
-        ) from None
-
-
-async def _marks(topics: Topics, topic: str) -> dict[bytes, bytes]:
-    if 0 not in await topics.partitions(topic):
-        raise CannotAudit(
-            "A changelog of the pipeline does not exist.",
-            where=f"topic {topic}",
-            why="the brokers know no topic of this name",
-            fix="see whether the settings are those of this pipeline, or leave the changelogs out: --no-changelog",
-        )
-    found: dict[bytes, bytes] = {}
-    end = (await topics.bounds(topic, 0)).end
-    async for records in topics.read(topic, 0, end, committed=True):
-        for record in records:
-            if record.key is not None and record.value is not None and len(record.key) == 1:
-                found[record.key] = record.value
-    return found
-
-
 async def _kept(task: AggregateTask, topics: Topics, findings: Findings) -> Kept | None:
     """None where nothing was released yet."""
-    marks = await _marks(topics, task.total_changelog)
+    marks = await marks_of(topics, task.total_changelog)
     mark = marks.get(names.CHANGELOG_AGGREGATE_KEY)
     if mark is None:
         return None

@@ -5,18 +5,19 @@ What is followed is public. `check` is asked about each window, where somebody c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Protocol
 
 from stream import names
 from stream.audit.aggregate_account import Account
-from stream.audit.aggregate_records import Misread, Reader, Said
+from stream.audit.aggregate_records import Reader, Said
 from stream.audit.aggregate_rules import Windows
 from stream.audit.aggregate_values import numbers_in
 from stream.audit.findings import Findings
 from stream.audit.records import Record
+from stream.audit.said import each_said
 
 Numbers = Mapping[int, Mapping[int, int]]
 """Of each aggregate, by its place, the noisy numbers that were shown, by their cell."""
@@ -56,17 +57,11 @@ class Follow:
         self.seen = Seen()
         self._next_number = 0
 
-    def take(self, records: Iterable[Record]) -> None:
-        for record in records:
-            self.seen.records += 1
-            place = f"{self._where}, offset {record.offset}"
-            try:
-                said = self._reader.read(record)
-            except Misread:
-                self._findings.add("aggregate_unreadable", places=[place])
-                continue
-            for code in said.broken:
-                self._findings.add(code, places=[place])
+    def take(self, records: Sequence[Record]) -> None:
+        self.seen.records += len(records)
+        for _, said, place in each_said(
+            records, self._reader.read, self._findings, self._where, "aggregate_unreadable"
+        ):
             self._follow(said, place)
 
     def _follow(self, said: Said, place: str) -> None:

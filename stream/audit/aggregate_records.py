@@ -15,16 +15,13 @@ from stream import names
 from stream.audit.aggregate_rules import Windows
 from stream.audit.amounts import UNITS
 from stream.audit.records import Record
+from stream.audit.said import Misread
 
 _UP = Context(prec=9, rounding=ROUND_CEILING)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _END = (datetime(2100, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
 """No event that counts has a later time, so no later window is ever complete."""
 _PARTS = {"window", "outcome", "reason", "aggregates", "guarantee"}
-
-
-class Misread(Exception):
-    """The record is not of this pipeline's making; the text says of what kind, and never what it holds."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from stream.audit.aggregate_kinds import AGGREGATE_KINDS
+from stream.audit.crowd_kinds import CROWD_KINDS
 
 PLACES_SHOWN: Final = 5
 
@@ -243,6 +244,7 @@ KINDS: Final[dict[str, tuple[str, str, str]]] = {
         "see whether the counters come from all workers of this pipeline; restart the workers, and audit again",
     ),
     **AGGREGATE_KINDS,
+    **CROWD_KINDS,
 }
 
 

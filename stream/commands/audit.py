@@ -19,6 +19,9 @@ from stream.audit.aggregate_audit import audit_aggregates
 from stream.audit.aggregate_report import tell_aggregates
 from stream.audit.aggregate_task import task_of_aggregates
 from stream.audit.audit import audit
+from stream.audit.crowd_audit import audit_crowds
+from stream.audit.crowd_report import tell_crowds
+from stream.audit.crowd_task import task_of_crowds
 from stream.audit.field_joint import joint_of
 from stream.audit.kafka_world import KafkaTopics
 from stream.audit.progress import Shown
@@ -46,7 +49,8 @@ def audit_command(
     accounts: int = 0,
     keys: bool = False,
 ) -> int:
-    """Audit the pipeline of this settings file. No key is needed; with `keys` the sealed sums of aggregates are opened.
+    """Audit the pipeline of this settings file. No key is needed; with `keys` what aggregates and crowds send sealed is
+    opened.
 
     `metrics` are addresses of workers' metrics pages, all of them; without any, the one that the settings name is
     asked, if it answers. `brokers` stand in for those of the settings. Without `changelog` the releases are audited
@@ -61,12 +65,16 @@ def audit_command(
             )
         options = {"changelog": changelog, "uncommitted": uncommitted}
         if settings.aggregate is not None:
-            _refuse_beside_aggregates(metrics=bool(metrics), accounts=bool(accounts))
+            _refuse_beside("windows of aggregates", metrics=bool(metrics), accounts=bool(accounts))
             sealed = task_of_aggregates(settings, ring_keys=_ring_keys(settings) if keys else None, **options)
             return asyncio.run(_audit(settings, as_json, partial(audit_aggregates, sealed), tell_aggregates))
+        if settings.crowd is not None:
+            _refuse_beside("crowds", metrics=bool(metrics), accounts=bool(accounts))
+            recounted = task_of_crowds(settings, ring_keys=_ring_keys(settings) if keys else None, **options)
+            return asyncio.run(_audit(settings, as_json, partial(audit_crowds, recounted), tell_crowds))
         if keys:
             raise _not_asked(
-                "--keys", "only windows of aggregates travel sealed; beliefs are recomputed from what is public"
+                "--keys", "only aggregates and crowds travel sealed; beliefs are recomputed from what is public"
             )
         first, *others = pipeline_models(settings)
         joint = joint_of(settings)
@@ -96,10 +104,10 @@ def _ring_keys(settings: Settings) -> dict[int, bytes]:
     return {epoch.number: epoch.secret for epoch in load_keys(settings.keys, os.environ).epochs}
 
 
-def _refuse_beside_aggregates(**given: bool) -> None:
+def _refuse_beside(what: str, **given: bool) -> None:
     for name, is_given in given.items():
         if is_given:
-            raise _not_asked(f"--{name}", "windows of aggregates have no users to follow and no counters to compare")
+            raise _not_asked(f"--{name}", f"{what} have no users to follow and no counters to compare")
 
 
 def _not_asked(option: str, why: str) -> CannotAudit:

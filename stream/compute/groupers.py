@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -22,6 +23,15 @@ VALUES_MOST = 1 << 12
 
 Person = tuple[tuple[int, ...], int]
 """The cells and the sensitive value, -1 where there is none."""
+
+
+class Ruled(TypedDict, total=False):
+    """What else is asked of a crowd."""
+
+    values: int
+    diverse: int
+    close: float
+    loss_most: float
 
 
 def attributes(value: object, field: str) -> Attributes:
@@ -62,13 +72,10 @@ def flow(
     time: int,
     stream: Sequence[Sequence[object]],
     until: int | None = None,
-    values: int = 0,
-    diverse: int = 1,
-    close: float | None = None,
-    loss_most: float = 1.0,
+    **ruled: Unpack[Ruled],
 ) -> Result:
     """Each event is [time, user, cells] or [time, user, cells, sensitive]; at the end the clock may speak once more."""
-    rule = _rule(k, values, diverse, close, loss_most)
+    rule = _rule(k, ruled)
     if not k <= events <= EVENTS_MOST:
         raise Invalid("events", f"must be from k to {EVENTS_MOST}")
     running = REGISTRY[grouper](FlowForm(attributes, rule, events, time))
@@ -91,13 +98,10 @@ def window(
     attributes: Attributes,
     k: int,
     people: Sequence[Sequence[object]],
-    values: int = 0,
-    diverse: int = 1,
-    close: float | None = None,
-    loss_most: float = 1.0,
+    **ruled: Unpack[Ruled],
 ) -> Result:
     """Each of the people is [cells] or [cells, sensitive]."""
-    rule = _rule(k, values, diverse, close, loss_most)
+    rule = _rule(k, ruled)
     found = [_person(each, "people", attributes, rule) for each in people]
     cells = np.array([cells for cells, _ in found], dtype=np.int64)
     sensitive = np.array([value for _, value in found], dtype=np.int64) if rule.values else None
@@ -112,14 +116,15 @@ def window(
     }
 
 
-def _rule(k: int, values: int, diverse: int, close: float | None, loss_most: float) -> Rule:
+def _rule(k: int, ruled: Ruled) -> Rule:
+    values, diverse, close = ruled.get("values", 0), ruled.get("diverse", 1), ruled.get("close")
     if not 2 <= k <= K_MOST:
         raise Invalid("k", f"must be from 2 to {K_MOST}")
     if values > VALUES_MOST:
         raise Invalid("values", f"must be at most {VALUES_MOST}")
     if values == 0 and (diverse != 1 or close is not None):
         raise Invalid("values", "is missing: diverse and close are about sensitive values")
-    return Rule(k, values, diverse, -1 if close is None else millionths(close), loss_most)
+    return Rule(k, values, diverse, -1 if close is None else millionths(close), ruled.get("loss_most", 1.0))
 
 
 def _event(each: Sequence[object], attributes: Attributes, rule: Rule) -> tuple[int, int | bytes, Person]:

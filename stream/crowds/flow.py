@@ -3,7 +3,8 @@
 Everything goes by the records and by the clock marks that are committed between them. The clock of a flow is the
 brokers' time of its records, never going back, and each record first lets go what is overdue by then; so where blocks
 are cut, and how often they are repeated, changes nothing. Where no record comes, events go out by the clock, as the
-release protocol does it: the time is committed first.
+release protocol does it: the time is committed first. While the brokers' clock lies behind what it has been, the flow's
+stands still: events wait longer then, and none goes out earlier.
 
 What is kept here is a copy of the committed store. It is changed while a block is prepared, before its transaction
 commits, and that is sound: a transaction that fails ends the session, and whoever goes on begins with `adopt`.

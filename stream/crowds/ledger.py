@@ -11,29 +11,20 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from beliefs.checks import Invalid
 from beliefs.crowd.account import CrowdAccount, Present, Told
 from beliefs.crowd.noise import LADDER
+from beliefs.crowd.total import Total
 from stream import names
 from stream.crowds.entries import Group
 from stream.crowds.promise import CrowdPromise
 from stream.settings.crowd import MOST_PEOPLE
 
 _COUNT: Final = struct.Struct(">I")
-
-
-class Total(Protocol):
-    """What windows in a row tell together."""
-
-    def item(self, present: Present, scale: Fraction | None = None) -> bytes:
-        """What is kept of a released window."""
-
-    def delta_with(self, history: Sequence[bytes], item: bytes) -> float:
-        """Of the last windows and this one."""
 
 
 class Decision(NamedTuple):
@@ -48,16 +39,11 @@ class Decision(NamedTuple):
     total: float | None = None
 
 
-class Guarding(Protocol):
-    """Who was in earlier windows."""
-
-    def allows(self, people: Sequence[int]) -> bool: ...
-
-
 class Ledger:
     """What released windows before the next one have told: of as many as the target composes with it."""
 
     def __init__(self, promise: CrowdPromise, total: Total | None, items: Sequence[bytes] = ()) -> None:
+        """`items` are kept of the last windows, oldest first."""
         self._promise, self._total = promise, total
         self._items: deque[bytes] = deque(items, maxlen=promise.horizon - 1)
 
@@ -68,8 +54,11 @@ class Ledger:
 
     def withhold(self, reason: str) -> Decision:
         """The next window in order, of which nothing is told."""
-        self._items.append(b"")
-        return Decision(reason)
+        return self._charged(Decision(reason), b"")
+
+    def _charged(self, decision: Decision, item: bytes) -> Decision:
+        self._items.append(item)
+        return decision
 
     def decide(self, group: Group, *, allowed: bool) -> Decision:
         """The next window in order; what it tells is charged. `allowed`: the guard lets it pass."""
@@ -84,7 +73,7 @@ class Ledger:
         if not allowed:
             return self.withhold(names.WITHHELD_DIFFERENCING)
         if promise.account is None:
-            return Decision(None)
+            return self._charged(Decision(None), b"")
         try:
             return self._accounted(promise.account, present)
         except Invalid:  # more people than what they tell can be worked out for
@@ -96,16 +85,11 @@ class Ledger:
             scale = self._noise(present)
             if scale is None:
                 return self.withhold(names.WITHHELD_DELTA)
-        told, total = account.told(present, scale), None
-        if self._total is not None:
-            item = self._total.item(present, scale)
-            total = self._total.delta_with(self._spent, item)
-            self._items.append(item)
-        return Decision(None, told, scale, total)
-
-    @property
-    def _spent(self) -> list[bytes]:
-        return [item for item in self._items if item]
+        told = account.told(present, scale)
+        if self._total is None:
+            return self._charged(Decision(None, told, scale), b"")
+        item = self._total.item(present, scale)
+        return self._charged(Decision(None, told, scale, self._total.delta_with(self.items, item)), item)
 
     def _fits(self, present: Present, scale: Fraction | None) -> bool:
         account, target = self._promise.account, self._promise.target
@@ -115,10 +99,10 @@ class Ledger:
             return False
         if self._total is None:
             return True
-        return self._total.delta_with(self._spent, self._total.item(present, scale)) <= target.delta
+        return self._total.delta_with(self.items, self._total.item(present, scale)) <= target.delta
 
     def _noise(self, present: Present) -> Fraction | None:
-        """The least scale with which it fits: more noise never tells more."""
+        """A scale with which it fits, the least but for roundings: it is looked for by halves, and was itself tried."""
         account = self._promise.account
         least = None if account is None or not self._promise.tops_up else account.noise_for(present)
         if least is None or self._total is None:

@@ -14,10 +14,11 @@ import numpy as np
 
 from beliefs.crowd.account import Present
 from beliefs.crowd.noise import LADDER
+from beliefs.crowd.total import Total
 from stream import names
 from stream.crowds.entries import Group, joined
 from stream.crowds.guarded import GuardedPeople
-from stream.crowds.ledger import Ledger, Total, decode_items, encode_items
+from stream.crowds.ledger import Ledger, decode_items, encode_items
 from stream.crowds.parts import Part, PartOpener, Share
 from stream.crowds.promise import CrowdPromise
 from stream.crowds.told import CrowdsTold, CrowdWindow
@@ -113,7 +114,7 @@ def total_of(promise: CrowdPromise) -> Total | None:
     """What composes the windows of a target; None where there is one window alone."""
     if promise.account is None or promise.horizon == 1:
         return None
-    raise NotImplementedError
+    return Total(promise.account, promise.horizon)
 
 
 def crowd_mark_bytes_max(partitions: int, horizon: int) -> int:

@@ -121,15 +121,15 @@ _WHY: Final = {
 
 _OF_AGGREGATES: Final = {
     "model": (
-        "windows are open under the other settings, and what was told of earlier ones counts towards their target",
+        "windows are open, or events wait, under the other settings, and what was told counts towards their target",
         "go back to the old settings, or give the pipeline a new name",
     ),
     "topic_id": (
-        "the raw topic, or that of what its partitions have sent, was deleted and made again: no window may use its coins twice",
-        "give the pipeline a new name, so that it starts with new windows",
+        "the raw topic, or the one between both stages, was deleted and made again: no window may use a key twice",
+        "give the pipeline a new name, so that it starts anew",
     ),
     "partitions": (
-        "the raw topic's partition count has changed, and a window waits for what each of them sends",
+        "the raw topic's partition count has changed, and windows and crowds are made of what all of them send",
         "go back to the old partition count, or give the pipeline a new name",
     ),
 }

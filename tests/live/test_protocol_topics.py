@@ -73,7 +73,7 @@ async def test_where_the_order_of_records_is_a_clock_the_brokers_time_counts(pla
     assert times[1] == 1_000
     await create_topic(broker.bootstrap, plain, partitions=2, settings={TIME_LIMIT: ANY_TIME})
     other = replace(plan, topics=replace(place.topics, released=plain), stamped=frozenset({plain}))
-    with pytest.raises(StateRefused, match="message.timestamp.type=CreateTime, it must be LogAppendTime"):
+    with pytest.raises(StateRefused, match=r"message\.timestamp\.type=CreateTime, it must be LogAppendTime"):
         await prepare_topics(other)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aggregate_audited import KINDS, RING_KEYS, House
 from aggregate_world import PACE, aggregate_settings
-from audit_memory import Kept
+from audit_memory import Kept, with_header
 from rich.console import Console
 
 from mechanisms.aggregate.coin_stream import CoinStream
@@ -113,10 +113,10 @@ async def test_headers_keys_times_and_records_of_others_are_looked_at(house: Hou
     before = list(house.released)
     record = before[3]
     cases = [
-        ("aggregate_policy", replace(record, headers=_with(record, "policy", b"9:00000000"))),
-        ("aggregate_id", replace(record, headers=_with(record, "release-id", b"0" * 32))),
+        ("aggregate_policy", with_header(record, "policy", b"9:00000000")),
+        ("aggregate_id", with_header(record, "release-id", b"0" * 32)),
         ("aggregate_strange", replace(record, headers=(*record.headers, ("user", b"ann")))),
-        ("aggregate_strange", replace(record, headers=_with(record, "outcome", b"withheld"))),
+        ("aggregate_strange", with_header(record, "outcome", b"withheld")),
         ("aggregate_span", replace(record, key=b"2026")),
         ("aggregate_span", replace(record, timestamp=record.timestamp + 1)),
         ("aggregate_unreadable", replace(record, value=b"{}")),
@@ -127,10 +127,6 @@ async def test_headers_keys_times_and_records_of_others_are_looked_at(house: Hou
         report = await house.audit()
         assert code in report.findings.codes(), code
     house.released[:] = before
-
-
-def _with(record: Kept, name: str, value: bytes) -> tuple[tuple[str, bytes], ...]:
-    return tuple((key, value if key == name else old) for key, old in record.headers)
 
 
 async def test_a_window_that_is_gone_or_comes_twice_is_found() -> None:

@@ -76,8 +76,10 @@ async def test_noise_of_another_epoch_than_that_of_the_sums_is_wrong() -> None:
     opened.take(house.memory.logs["walkers-partials"][0], "partials")
     follow = Follow(windows, house.task().account(), Reader(windows), findings, "out", opened)
     follow.take(
-        Kept(offset, each.key, each.value, each.timestamp, tuple(each.headers))
-        for offset, each in enumerate(life.released)
+        [
+            Kept(offset, each.key, each.value, each.timestamp, tuple(each.headers))
+            for offset, each in enumerate(life.released)
+        ]
     )
     assert findings.codes() == {"wrong_noise"}
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from aggregate_lives import MINUTE, RING, START, TOPIC_ID, Life, Raw, block_of_partials
-from crowd_lives import COUNT, SUM, Walk, at, crowd_promise, gather_of, parts_of, told, windows_of
+from aggregate_lives import MINUTE, RING, START, TOPIC_ID, Life, Raw, block_of_partials, told
+from crowd_lives import COUNT, SUM, Walk, at, crowd_promise, gather_of, parts_of, windows_of
 
 from stream.crowds import parts as parts_room
 from stream.crowds import windows as windows_room

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+
 import numpy as np
 from crowd_flow_oracles import PlainFads, check_race
 from crowd_streams import centres
@@ -70,6 +73,32 @@ def test_too_many_of_one_value_are_passed_over_until_the_rule_holds() -> None:
     assert left.seqs == (0, 1, 2, 4)
     alone = fed(flow, *[("fay", 1, 1)] * 3)
     assert [(each.seqs, each.reason) for each in alone] == [((3,), "not_diverse")]
+
+
+def test_who_is_kept_back_as_not_diverse_had_no_crowd_at_all() -> None:
+    kept_back = 0
+    generator = np.random.default_rng(43)
+    for _ in range(600):
+        k, values = int(generator.integers(2, 5)), int(generator.integers(2, 4))
+        form = FlowForm(LINE, Rule(k, values, int(generator.integers(2, min(k, values) + 1))), 8, 9)
+        flow = Fads(form)
+        there: dict[int, tuple[int, int]] = {}
+        for seq in range(40):
+            there[seq] = (seq % 11, int(generator.choice([0, 0, 0, *range(values)])))
+            for each in flow.take(seq, 0, seq % 11, (int(generator.integers(101)),), there[seq][1]):
+                one, *others = (there[seq] for seq in sorted(there) if seq >= each.seqs[0])
+                if each.reason == "not_diverse":
+                    kept_back += 1
+                    others = [other for other in others if other[0] != one[0]]
+                    crowds = (
+                        Counter([one[1], *(value for _, value in some)])
+                        for count in range(k - 1, len(others) + 1)
+                        for some in itertools.combinations(others, count)
+                    )
+                    assert all(max(crowd.values()) * form.rule.diverse > crowd.total() for crowd in crowds)
+                for gone in each.seqs:
+                    del there[gone]
+    assert kept_back > 300
 
 
 def test_a_crowd_like_everybody_is_sought() -> None:

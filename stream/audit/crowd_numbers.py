@@ -1,0 +1,39 @@
+"""Numbers as released records of crowds bear them: nine digits, rounded up."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+_UP: Final = Context(prec=9, rounding=ROUND_CEILING)
+_NEAR: Final = Fraction(1, 10**11)
+_OFF: Final = Fraction(1, 1 << 40)
+
+
+def up(amount: Fraction | float) -> Decimal:
+    exact = Fraction(amount)
+    return _UP.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+
+
+def number(told: Any) -> Fraction | None:
+    """Of a record; None where there is none."""
+    if (
+        isinstance(told, bool)
+        or not isinstance(told, int | Decimal)
+        or (isinstance(told, Decimal) and not told.is_finite())
+    ):
+        return None
+    return Fraction(told)
+
+
+def is_up(told: Any, exact: Fraction) -> bool:
+    """Whether it is that number, to nine digits and rounded up; sums of doubles may be off by their last places."""
+    found = number(told)
+    return found is not None and up(exact * (1 - _OFF)) <= told <= up(exact * (1 + _OFF))
+
+
+def near(told: Any, exact: Fraction) -> bool:
+    """Whether a number that had to be rounded to some digits is this one."""
+    found = number(told)
+    return found is not None and abs(found - exact) <= _NEAR * abs(exact)
