@@ -157,11 +157,12 @@ class _Law:
         """With this epsilon the delta of the target holds, and with a hundredth less clearly not."""
         if told is None:
             return
-        if self._truth.delta(there, float(told), informed, scale) * _NEARLY > self._goal.delta:
+        if self._truth.quick(there, float(told), informed, scale) * _NEARLY > self._goal.delta:
             yield "crowd_below_truth", "epsilon"
         elif exact and told > 0:
-            less = self._truth.delta(there, float(told) / ABOVE, informed, scale)
-            if less * (1.0 + 1e-6) + _room(scale) < self._goal.delta:
+            most = (self._goal.delta - _room(scale)) * _NEARLY
+            less = there, float(told) / ABOVE, informed, scale
+            if self._truth.quick(*less) < most and self._truth.delta(*less) < most:
                 yield "crowd_above_truth", "epsilon"
 
     def _noise(self, there: There, scale: Fraction) -> Found:
