@@ -100,8 +100,8 @@ class _Law:
     def __init__(self, crowds: Crowds, truth: Truth, goal: Goal) -> None:
         self._crowds, self._truth, self._goal = crowds, truth, goal
         self._noisy = goal.tops_up and crowds.asked.kind in (*SUMS, "histogram")
-        self._total = Total(truth, goal.epsilon) if goal.windows > 1 else None
         self._worst = declared(crowds)[-1][1]
+        self._total = Total(truth, goal.epsilon, informed=self._worst) if goal.windows > 1 else None
         self.before: deque[Shown | None] = deque(maxlen=goal.windows)
 
     def fits(self, there: There | None) -> bool:

@@ -119,13 +119,13 @@ class Truth:
             return least_of_range(mine, laws, rest, epsilon)
         return least_of_histogram(mine, laws, rest, epsilon, scale)
 
-    def pair(self, there: There) -> tuple[Places, Places, Others] | None:
+    def pair(self, there: There, *, informed: bool) -> tuple[Places, Places, Others] | None:
         """Of a sum: two values of somebody who is there, the farthest apart, and the others; for whoever looks at
         several windows.
         """
         if self._asked.kind not in SUMS:
             return None
-        cases = self._cases(there, informed=False)
+        cases = self._cases(there, informed=informed)
         return max(cases, key=lambda case: case.one.mean - case.two.mean, default=None)
 
     def moves(self, kind: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The auditor's own reading of raw records beside the pipeline's, over records of every kind; and which event counts."""
+"""The auditor's own reading of raw records beside the pipeline's, of records of every kind; and which event counts."""
 
 from __future__ import annotations
 
