@@ -7,13 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from aggregate_lives import MINUTE, START
 from crowd_audited import RECORDS, RING_KEYS, SENT, House
-from crowd_lives import COUNT, HISTOGRAM, LAW, MEAN, NOTHING, RANGE, SUM, Walk, at, law_text
+from crowd_lives import COUNT, HISTOGRAM, LAW, MEAN, NOTHING, RANGE, SETTINGS, SUM, TIMES, Walk, at, law_text
 from rich.console import Console
 
 from stream.audit.crowd_report import tell_crowds
+from stream.commands.audit import audit_command
 from stream.errors import CannotAudit
+from stream.names import EXIT_REFUSED
+
+CROWD = f"k: 3\n{TIMES}\nrelease: {{{COUNT}}}\n{NOTHING}"
 
 TOLD = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.05}"
 TOPPED = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.0001, beyond: top_up}"
@@ -168,3 +173,14 @@ async def test_an_audit_of_a_time_before_the_end_sees_no_window_that_came_later(
     later = Walk(b"u0-0", START + 7 * MINUTE, START + 7 * MINUTE)
     raw.append(raw[-1].__class__(len(raw), later.user, later.text, later.record))
     assert (await house.audit()).agrees
+
+
+def test_the_command_asks_for_nothing_that_crowds_do_not_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.yaml").write_text(SETTINGS + "".join(f"  {line}\n" for line in CROWD.splitlines()))
+    for options in ({"accounts": 3}, {"metrics": ["http://127.0.0.1:1/metrics"]}):
+        with pytest.raises(typer.Exit) as refused:
+            audit_command(tmp_path / "c.yaml", **options)  # type: ignore[arg-type]
+        assert refused.value.exit_code == EXIT_REFUSED
+        assert "crowds have no users to follow" in capsys.readouterr().err
