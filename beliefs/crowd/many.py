@@ -17,7 +17,7 @@ from beliefs.crowd.sums import NOTHING, Sum, added, total
 from beliefs.native import kernel
 from beliefs.simplex import Vector
 
-BLOCKS: Final = 128
+BLOCKS: Final = 256
 FEW: Final = 32
 MEMBERS_MAX: Final = 1 << 20
 _ULP: Final = 2.0**-53
