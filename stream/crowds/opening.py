@@ -131,6 +131,10 @@ def _misfits(declared: CrowdSettings, law: CrowdLaw, found: Found) -> Iterator[P
     if law.household is not None and believes.household is None:
         fix = "add household: the public field that says who belongs together, or give a law of types"
         yield found(LAW, "a law of households, and nothing that says who is of which", "household beside it", fix)
+    kind = release_of(declared).kind
+    if law.household is not None and kind in ("histogram", "records"):
+        fix = "give a law of types, or release a count, sum, mean or range"
+        yield found(LAW, f"a law of households beside {kind}", "people who are independent: no bound is known", fix)
     if law.household is None and believes.household is not None:
         place, fix = ("crowd", "believes", "household"), "remove it, or give the law of a household in the file"
         yield found(place, "households beside a law of types, who are independent", "a law of households", fix)
