@@ -35,6 +35,8 @@ AGGREGATES: Final = "aggregates"
 TOTAL_SUFFIX: Final = "-total"  # the group that adds them up and releases the windows
 CHANGELOG_GUARD_PREFIX: Final = b"g"  # who was in the windows of a crowd that were released last, sealed
 CROWDS_SUFFIX: Final = "-crowds"  # who is in each partition's part of a crowd, and with which values, sealed
+STAGES: Final = {"aggregate": PARTIALS_SUFFIX, "crowd": CROWDS_SUFFIX}
+"""The topic between the two stages of a pipeline, by the section of the settings that declares it."""
 CROWDS: Final = "crowds"
 TRANSACTIONAL_ID_PREFIX: Final = "sottovoce"
 

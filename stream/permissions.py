@@ -51,15 +51,15 @@ def _topics(settings: Settings) -> Iterator[str]:
 def _own_topics(settings: Settings) -> Iterator[str]:
     """Those that nobody but the pipeline reads and writes."""
     yield settings.changelog_topic
-    if settings.aggregate is not None:
-        name = settings.pipeline.name
-        yield name + names.PARTIALS_SUFFIX
-        yield name + names.TOTAL_SUFFIX + names.CHANGELOG_SUFFIX
+    for section, suffix in names.STAGES.items():
+        if getattr(settings, section) is not None:
+            yield settings.pipeline.name + suffix
+            yield settings.pipeline.name + names.TOTAL_SUFFIX + names.CHANGELOG_SUFFIX
 
 
 def _groups(settings: Settings) -> Iterator[str]:
     yield settings.pipeline.name
-    if settings.aggregate is not None:
+    if any(getattr(settings, section) is not None for section in names.STAGES):
         yield settings.pipeline.name + names.TOTAL_SUFFIX
 
 

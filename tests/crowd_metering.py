@@ -118,4 +118,4 @@ def flow_told(waiting: int = 7) -> FlowTold:
         Crowd(1, emitted(1, 12, 0.5, reused=True), (30_000,)),
         Crowd(2, kept_back, (90_000,) * 3),
     ]
-    return FlowTold(crowds, waiting, 0)
+    return FlowTold(crowds, waiting, 0, merged=3)

@@ -55,6 +55,7 @@ class Castle(Grouper):
             crowd = self._clusters.crowd_around(slot, self._clusters.most)
             if crowd is None:
                 return [self._keep_back(slot, "not_diverse")]
+            self.merged += self._clusters.merged
         return self._let_out(slot, self._division.of(crowd, self._tally.of(crowd, crowd.size)))
 
     def _let_out(self, slot: int, groups: list[Integers]) -> list[Emitted]:

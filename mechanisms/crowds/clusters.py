@@ -63,6 +63,11 @@ class Clusters:
         count = list_slots(held.seqs, (held.newest + 1) % held.slots, self.rows.home, self._chosen, self._listed)
         return self._listed[:count].copy()
 
+    @property
+    def merged(self) -> int:
+        """How many others the crowd that was found last took in."""
+        return int(self._chosen.sum()) - 1
+
     def take_out(self, slots: Integers) -> None:
         """They are in `held` still."""
         held = self.held

@@ -55,6 +55,11 @@ class Flow(Protocol):
     def waiting(self) -> int: ...
 
     @property
+    def merged(self) -> int:
+        """How many clusters were merged into others, so that somebody who was due had a crowd; since this flow was
+        made or restored, for whoever watches."""
+
+    @property
     def oldest(self) -> tuple[int, int] | None:
         """The sequence number and the time of the event that leaves next, at `time` + the form's at the latest."""
 
@@ -79,6 +84,7 @@ class Grouper(ABC):
 
     def __init__(self, form: FlowForm) -> None:
         self.form = form
+        self.merged = 0
         self.held = Waiting(form.attributes, form.rule, form.events + 1)
 
     @property

@@ -15,7 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from stream.records.paths import Path
-from stream.settings.crowd import AttributeSettings, TreeNode
+from stream.settings.crowd import AttributeSettings
+from stream.settings.hierarchy import TreeNode
 
 Range = tuple[int, int]
 Box = tuple[Range, ...]

@@ -54,12 +54,12 @@ class EventReader:
             return None
         user, time = self._user_of(record.key, document), self._time_of(record.timestamp, document)
         values, secret = self._values(document), self._secret_of(document)
-        kind, home = self._kind_of(document), self._home_of(document)
+        kind, home = self._kind_of(document), MISSING if self._home is None else self._home(document)
         if user is None or time is None or values is None or secret is None or kind is None:
             return None
-        if home is not None and (isinstance(home, bool) or not isinstance(home, str | int | float)):
+        if home is not MISSING and (isinstance(home, bool) or not isinstance(home, str | int | float)):
             return None
-        return Event(user, time, record.timestamp, values, secret, kind, home)
+        return Event(user, time, record.timestamp, values, secret, kind, None if home is MISSING else home)
 
     def _user_of(self, key: bytes | None, document: dict[str, Any]) -> bytes | None:
         user = key
@@ -101,11 +101,6 @@ class EventReader:
         kind = self._kind(document)
         return kind if isinstance(kind, str) and kind in believed.types else None
 
-    def _home_of(self, document: dict[str, Any]) -> object:
-        """None of somebody who belongs to nobody."""
-        home = None if self._home is None else self._home(document)
-        return None if home is MISSING else home
-
 
 def _getter(path: Path | None) -> Getter | None:
     return None if path is None else getter(path)
@@ -113,12 +108,9 @@ def _getter(path: Path | None) -> Getter | None:
 
 def _place(asked: Asked, value: Any) -> int | None:
     """The step of a number, 1 of what is counted and 0 of what is not, or the place of a value."""
-    if value is MISSING:
-        return None
-    if asked.steps is not None:
-        return asked.steps.step_of(value)
-    place = None if asked.index_of is None else asked.index_of(value)
-    return int(place is not None) if asked.kind == "count" else place
+    if value is MISSING or asked.index_of is None:
+        return None if value is MISSING or asked.steps is None else asked.steps.step_of(value)
+    return asked.index_of(value)
 
 
 def moment_of(value: Any, unit: str | None) -> int | None:

@@ -24,7 +24,7 @@ from stream.audit.findings import Findings
 from stream.audit.records import Record
 from stream.audit.said import each_said
 
-MOST_DEALT: Final = 20_000_000
+MOST_DEALT: Final = 10_000_000
 """Events times boxes: with more only each box by itself is held against the events that lie in it."""
 
 

@@ -100,8 +100,8 @@ class _Law:
     def __init__(self, crowds: Crowds, truth: Truth, goal: Goal) -> None:
         self._crowds, self._truth, self._goal = crowds, truth, goal
         self._noisy = goal.tops_up and crowds.asked.kind in (*SUMS, "histogram")
-        self._total = Total(truth, goal.epsilon) if goal.windows > 1 else None
         self._worst = declared(crowds)[-1][1]
+        self._total = Total(truth, goal.epsilon, informed=self._worst) if goal.windows > 1 else None
         self.before: deque[Shown | None] = deque(maxlen=goal.windows)
 
     def fits(self, there: There | None) -> bool:
@@ -157,11 +157,12 @@ class _Law:
         """With this epsilon the delta of the target holds, and with a hundredth less clearly not."""
         if told is None:
             return
-        if self._truth.delta(there, float(told), informed, scale) * _NEARLY > self._goal.delta:
+        if self._truth.quick(there, float(told), informed, scale) * _NEARLY > self._goal.delta:
             yield "crowd_below_truth", "epsilon"
         elif exact and told > 0:
-            less = self._truth.delta(there, float(told) / ABOVE, informed, scale)
-            if less * (1.0 + 1e-6) + _room(scale) < self._goal.delta:
+            most = (self._goal.delta - _room(scale)) * _NEARLY
+            less = there, float(told) / ABOVE, informed, scale
+            if self._truth.quick(*less) < most and self._truth.delta(*less) < most:
                 yield "crowd_above_truth", "epsilon"
 
     def _noise(self, there: There, scale: Fraction) -> Found:

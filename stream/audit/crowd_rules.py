@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from beliefs.alphabet import Alphabet, Bins, Grid
 from stream.audit.amounts import Floats
 from stream.audit.crowd_attributes import Attribute, Steps, attribute_of
 from stream.errors import CannotAudit
@@ -186,7 +187,22 @@ def _asked(release: ReleaseSettings) -> Asked:
     if among is None:
         raise ValueError("settings that were found right name the values of a count and of a histogram")
     labels = tuple(among.value_at(place) for place in range(among.size))
-    return Asked(release.kind, release.take, release.path, None, labels, among.index_of)
+    index_of = _counted(among) if release.kind == "count" else among.index_of
+    return Asked(release.kind, release.take, release.path, None, labels, index_of)
+
+
+def _counted(among: Alphabet) -> Callable[[Any], int | None]:
+    """1 of a value that is one of these, 0 of any other of their kind, None of what is of another kind."""
+    kinds = (int, float) if isinstance(among, Bins) else (type(among.value_at(0)),)
+
+    def index_of(value: Any) -> int | None:
+        if among.index_of(value) is not None:
+            return 1
+        if isinstance(among, Grid):
+            return None if among.pair_in(value) is None else 0
+        return 0 if type(value) in kinds else None
+
+    return index_of
 
 
 def _mixed(release: ReleaseSettings) -> Mixed | None:

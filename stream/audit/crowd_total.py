@@ -35,13 +35,16 @@ class Shown(NamedTuple):
 
 
 class Total:
-    def __init__(self, truth: Truth, epsilon: float) -> None:
-        self._truth, self._epsilon = truth, max(epsilon, 1e-3)
+    """Before the adversary who knows most."""
+
+    def __init__(self, truth: Truth, epsilon: float, *, informed: bool = False) -> None:
+        self._truth, self._epsilon, self._informed = truth, max(epsilon, 1e-3), informed
         self._losses = lru_cache(maxsize=1 << 12)(self._losses_of)
 
     def least(self, windows: Sequence[Shown]) -> float:
         """Of all these windows together."""
-        alone = max((self._truth.delta(each.there, self._epsilon, False, each.scale) for each in windows), default=0.0)
+        truth, epsilon, informed = self._truth, self._epsilon, self._informed
+        alone = max((truth.delta(each.there, epsilon, informed, each.scale) for each in windows), default=0.0)
         if len(windows) < 2:
             return alone
         kept = np.ones(1)
@@ -59,7 +62,7 @@ class Total:
 
     def _losses_of(self, window: Shown) -> tuple[int, Floats]:
         """The chances of the losses, in steps from the first on, under P."""
-        pair = self._truth.pair(window.there)
+        pair = self._truth.pair(window.there, informed=self._informed)
         if pair is None:
             return 0, np.zeros(0)
         one, two = both(*pair, window.scale)

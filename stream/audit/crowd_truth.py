@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class Truth:
         self._homes = [] if believed.household is None else list(_homes(believed.household))
         self._peaked = all(_one_peak(law) for law in self._laws)
         self.delta = lru_cache(maxsize=1 << 16)(self._delta)
+        self._best: dict[tuple[There, bool, Fraction | None], _Case] = {}
 
     def known(self, there: There, *, informed: bool) -> int:
         return min(math.ceil(self._believed.known * there.users), there.users - 1) if informed else 0
@@ -70,11 +71,36 @@ class Truth:
     def _delta(self, there: There, epsilon: float, informed: bool, scale: Fraction | None = None) -> float:
         if there.users == 0:
             return 0.0
+        if self._asked.kind in SUMS:
+            told = [(case.apart(epsilon, scale), case) for case in self._cases(there, informed=informed)]
+            most, best = max(told, key=lambda each: each[0], default=(0.0, None))
+            if best is not None:
+                self._best[there, informed, scale] = best
+            return most
+        known = self.known(there, informed=informed)
+        beside = [] if self._homes else self._beside(there.kinds, known)
+        return max((self._of_kind(kind, rest, epsilon, scale) for kind, rest in beside), default=0.0)
+
+    def quick(self, there: There, epsilon: float, informed: bool, scale: Fraction | None = None) -> float:
+        """No more than `delta`, and nearly always the same: of sums by the two values that were told apart best by the
+        epsilon that was asked for last.
+        """
+        best = self._best.get((there, informed, scale))
+        return self.delta(there, epsilon, informed, scale) if best is None else best.apart(epsilon, scale)
+
+    def _cases(self, there: There, *, informed: bool) -> Iterator[_Case]:
+        """Of a sum: any two values of anybody who is there."""
         known = self.known(there, informed=informed)
         if self._homes:
-            beside = self._beside_home(there, known)
-            return max((self._of_home(size, rest, epsilon, scale) for size, rest in beside), default=0.0)
-        return max(self._of_kind(kind, rest, epsilon, scale) for kind, rest in self._beside(there.kinds, known))
+            for size, rest in self._beside_home(there, known):
+                others = [(home.total, count) for home, count in zip(self._homes, rest, strict=True) if count]
+                for one, two in itertools.permutations(self._homes[size - 1].given, 2):
+                    yield _Case(one, two, others)
+            return
+        for kind, rest in self._beside(there.kinds, known):
+            others = [(law, count) for law, count in zip(self._laws, rest, strict=True) if count]
+            for by in self.moves(kind):
+                yield _Case(Places.certain(by), Places.certain(0), others)
 
     def _beside(self, kinds: Sequence[int], known: int) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Each type that is there, with how many others of each are not known."""
@@ -88,24 +114,19 @@ class Truth:
                 yield kind, _without(others, known, order)
 
     def _of_kind(self, kind: int, rest: tuple[int, ...], epsilon: float, scale: Fraction | None) -> float:
-        mine, kinds = self._laws[kind], self._asked.kind
-        if kinds in SUMS:
-            others = [(law, count) for law, count in zip(self._laws, rest, strict=True) if count]
-            return max(
-                (least_apart(Places.certain(by), Places.certain(0), others, epsilon, scale) for by in self.moves(kind)),
-                default=0.0,
-            )
-        if kinds == "range":
-            return least_of_range(mine.chances, [law.chances for law in self._laws], rest, epsilon)
-        return least_of_histogram(mine.chances, [law.chances for law in self._laws], rest, epsilon, scale)
+        mine, laws = self._laws[kind].chances, [law.chances for law in self._laws]
+        if self._asked.kind == "range":
+            return least_of_range(mine, laws, rest, epsilon)
+        return least_of_histogram(mine, laws, rest, epsilon, scale)
 
-    def pair(self, there: There) -> tuple[Places, Places, Others] | None:
-        """Two values of somebody who is there, and the others, for whoever looks at several windows; of sums alone."""
-        if self._asked.kind not in SUMS or self._homes or not there.users:
+    def pair(self, there: There, *, informed: bool) -> tuple[Places, Places, Others] | None:
+        """Of a sum: two values of somebody who is there, the farthest apart, and the others; for whoever looks at
+        several windows.
+        """
+        if self._asked.kind not in SUMS:
             return None
-        kind, rest = next(self._beside(there.kinds, 0))
-        others = [(law, count) for law, count in zip(self._laws, rest, strict=True) if count]
-        return Places.certain(max(self.moves(kind), default=0)), Places.certain(0), others
+        cases = self._cases(there, informed=informed)
+        return max(cases, key=lambda case: case.one.mean - case.two.mean, default=None)
 
     def moves(self, kind: int) -> list[int]:
         """By how much one person of this type can move a sum, both ways. Where all laws have one peak and no gap, the
@@ -133,12 +154,16 @@ class Truth:
                 rest[at], left = rest[at] - gone, left - gone * (at + 1)
             yield size, tuple(rest)
 
-    def _of_home(self, size: int, rest: tuple[int, ...], epsilon: float, scale: Fraction | None) -> float:
-        if self._asked.kind not in SUMS:
-            return 0.0
-        others: Others = [(home.total, count) for home, count in zip(self._homes, rest, strict=True) if count]
-        pairs = itertools.permutations(self._homes[size - 1].given, 2)
-        return max((least_apart(one, two, others, epsilon, scale) for one, two in pairs), default=0.0)
+
+class _Case(NamedTuple):
+    """The law of the member's part of a sum with either of two values, and everybody else."""
+
+    one: Places
+    two: Places
+    others: Others
+
+    def apart(self, epsilon: float, scale: Fraction | None) -> float:
+        return least_apart(self.one, self.two, self.others, epsilon, scale)
 
 
 @dataclass(frozen=True)
@@ -176,7 +201,3 @@ def _without(others: Sequence[int], known: int, order: Sequence[int]) -> tuple[i
         gone = min(rest[place], known)
         rest[place], known = rest[place] - gone, known - gone
     return tuple(rest)
-
-
-def counted_there(kinds: Mapping[str, int], believed: Believed) -> tuple[int, ...]:
-    return tuple(kinds.get(name, 0) for name in believed.types)

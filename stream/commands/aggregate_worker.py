@@ -12,7 +12,7 @@ from stream.aggregates.release import record_bytes_max
 from stream.aggregates.standing import mark_bytes_max
 from stream.aggregates.total import TotalPipeline
 from stream.commands.meter_settings import aggregate_meter_settings_of
-from stream.commands.stages import ANY_TOPIC, Sizes, Stages
+from stream.commands.stages import ANY_TOPIC, Sizes, Stages, task_of
 from stream.commands.working import Task, no_records
 from stream.engine.connection import Connection, connection_of
 from stream.engine.topic_ids import TopicFacts
@@ -30,14 +30,7 @@ def aggregate_task(file: Path, environment: Mapping[str, str]) -> Task:
     connection = connection_of(opened.settings.kafka, environment)
     meter, stages = Meter(aggregate_meter_settings_of(opened)), AggregateStages(opened, connection)
     meter.gathered = AggregateCounts(opened.promise)
-    return Task(
-        settings=opened.settings,
-        meter=meter,
-        job=stages.gather(meter),
-        warm_up=stages.warm_up,
-        warnings=opened.warnings,
-        then=stages.total(meter),
-    )
+    return task_of(opened.settings, opened.warnings, meter, stages)
 
 
 @dataclass(frozen=True)
@@ -55,14 +48,14 @@ class AggregateStages:
             self.opened.settings, promise.ring, promise.policy_name, model, self.connection, names.PARTIALS_SUFFIX
         )
 
-    def gather(self, meter: Meter) -> Job:
+    def first(self, meter: Meter) -> Job:
         promise = self.opened.promise
         sizes = Sizes(held_bytes_max(), partial_bytes_max(promise.cells))
         return self.stages.first(
             meter, sizes, lambda raw, number: GatherPipeline(promise, raw.name, raw.id.bytes, number)
         )
 
-    def total(self, meter: Meter) -> Callable[[TopicFacts], Job]:
+    def second(self, meter: Meter) -> Callable[[TopicFacts], Job]:
         """The second job, once the brokers have told what the raw topic is."""
         promise = self.opened.promise
         return self.stages.second(meter, self._sizes, lambda raw, topic, _: TotalPipeline(promise, raw, topic))

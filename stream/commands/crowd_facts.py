@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from beliefs.crowd.account import CrowdAccount
+from beliefs.crowd.account import DEPENDENT, DEPENDENT_INFORMED, INDEPENDENT, INDEPENDENT_INFORMED, CrowdAccount
 from mechanisms.crowds.attributes import Tree
 from stream.commands.aggregate_facts import DAY_MS
 from stream.crowds.expected import Outlook, needed_users, outlook, present_of
@@ -19,9 +19,10 @@ _MOST_TYPES: Final = 8
 """Of more types of people only the first ones are worked out."""
 
 
-def crowd_facts(opened: OpenedCrowds) -> dict[str, Any]:
+def crowd_facts(opened: OpenedCrowds, *, sizes: bool = True) -> dict[str, Any]:
+    """Without `sizes` nothing is worked out of windows of some size, which may take minutes: a worker does not wait."""
     settings, promise = opened.declared, opened.promise
-    kinds = range(min(len(promise.types), _MOST_TYPES))
+    kinds = range(min(len(promise.types), _MOST_TYPES) if sizes else 0)
     return {
         "file": str(opened.file),
         "pipeline": promise.pipeline,
@@ -33,6 +34,7 @@ def crowd_facts(opened: OpenedCrowds) -> dict[str, Any]:
         "delay": None if promise.flow is None else {"events": promise.flow.events, "time_ms": promise.flow.time},
         "release": _release(settings, promise.release),
         "believes": _believes(opened),
+        "declared": _declared(promise),
         "target": _target(promise),
         "worked": [fact for kind in kinds for fact in _worked(promise, kind)],
         "needed": {}
@@ -40,6 +42,15 @@ def crowd_facts(opened: OpenedCrowds) -> dict[str, Any]:
         else {promise.types[kind]: needed_users(promise, kind) for kind in kinds},
         "warnings": list(opened.warnings),
     }
+
+
+def _declared(promise: CrowdPromise) -> list[str]:
+    """The adversaries that windows are worked out for."""
+    account = promise.account
+    if account is None:
+        return []
+    both = (DEPENDENT, DEPENDENT_INFORMED) if account.dependent else (INDEPENDENT, INDEPENDENT_INFORMED)
+    return [*both[: 2 if account.known else 1]]
 
 
 def _window(promise: CrowdPromise) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stream.commands.flow_stages import FlowStages
 from stream.commands.meter_settings import crowd_meter_settings_of
-from stream.commands.stages import ANY_TOPIC, Sizes, Stages, crowd_stages
+from stream.commands.stages import ANY_TOPIC, Sizes, Stages, crowd_stages, task_of
 from stream.commands.working import Task, no_records
 from stream.crowds.gather import CrowdGather
 from stream.crowds.guarded import guard_bytes_max
@@ -31,14 +31,7 @@ def crowd_task(file: Path, environment: Mapping[str, str]) -> Task:
     meter = Meter(crowd_meter_settings_of(opened))
     meter.gathered = crowd_counts(opened.promise, opened.settings.metrics.small_count_floor)
     stages = (FlowStages if opened.promise.timing is None else CrowdStages)(opened, connection)
-    return Task(
-        settings=opened.settings,
-        meter=meter,
-        job=stages.first(meter),
-        warm_up=stages.warm_up,
-        warnings=opened.warnings,
-        then=stages.second(meter),
-    )
+    return task_of(opened.settings, opened.warnings, meter, stages)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """What both jobs of a pipeline of two stages are told: the first one's topics are the second one's source."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from socket import gethostname
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from stream import names
+from stream.commands.working import Task
 from stream.crowds.opening import OpenedCrowds
 from stream.engine.connection import Connection
 from stream.engine.plan import Plan
@@ -42,6 +43,21 @@ class Sizes(NamedTuple):
     held: int
     released: int
     mark: int = 0
+
+
+class BothStages(Protocol):
+    """The jobs of a pipeline."""
+
+    def first(self, meter: Meter) -> Job: ...
+
+    def second(self, meter: Meter) -> Callable[[TopicFacts], Job]:
+        """The second job, once the brokers have told what the raw topic is."""
+
+    def warm_up(self) -> None: ...
+
+
+def task_of(settings: Settings, warnings: Sequence[str], meter: Meter, both: BothStages) -> Task:
+    return Task(settings, meter, both.first(meter), both.warm_up, warnings, both.second(meter))
 
 
 @dataclass(frozen=True)

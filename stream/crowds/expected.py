@@ -91,7 +91,7 @@ def least_enough(enough: Callable[[int], bool], least: int, most: int) -> int | 
         return None
     if enough(least):
         return least
-    low, high = least, min(2 * least, most)
+    low, high = least, min(max(2 * least, 1), most)
     while not enough(high):
         if high == most:
             return None

@@ -61,11 +61,14 @@ class Crowd(NamedTuple):
 
 
 class FlowTold(NamedTuple):
-    """What a block released, for whoever watches; then how many events wait, and the flow's clock."""
+    """What a block released, for whoever watches; then how many events wait, the flow's clock, and how many clusters
+    were merged for these crowds.
+    """
 
     crowds: list[Crowd]
     waiting: int
     clock: int
+    merged: int = 0
 
 
 class Due:
@@ -115,6 +118,7 @@ class FlowPipeline:
 
     def _begin(self, standing: Standing) -> None:
         self._standing, self._flow = standing, REGISTRY[self._grouper](self._form)
+        self._merged = 0
         self._waiting: dict[int, Held] = {}
         self._here: set[tuple[bytes, int]] = set()
         self.deadlines.next = None
@@ -230,7 +234,8 @@ class FlowPipeline:
         effects.outcomes = block.outcomes
         effects.reasons = {names.PARTIAL_UNREADABLE: len(block.dead_letters)} if block.dead_letters else {}
         effects.marks = {AGGREGATE_KEY: self._marks.encode(standing, self._flow.state())}
-        effects.aggregates = FlowTold(block.crowds, standing.waiting, standing.clock)
+        merged, self._merged = self._flow.merged - self._merged, self._flow.merged
+        effects.aggregates = FlowTold(block.crowds, standing.waiting, standing.clock, merged)
         return effects
 
     def _resume(self, mark: bytes, records: Iterable[tuple[bytes, bytes]]) -> None:

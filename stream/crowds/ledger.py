@@ -102,7 +102,7 @@ class Ledger:
         return self._total.delta_with(self.items, self._total.item(present, scale)) <= target.delta
 
     def _noise(self, present: Present) -> Fraction | None:
-        """The least scale with which it fits: more noise never tells more."""
+        """A scale with which it fits, the least but for roundings: it is looked for by halves, and was itself tried."""
         account = self._promise.account
         least = None if account is None or not self._promise.tops_up else account.noise_for(present)
         if least is None or self._total is None:

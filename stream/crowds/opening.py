@@ -30,6 +30,7 @@ EVERYBODY: Final = "default"
 
 LAW: Final = ("crowd", "believes", "law")
 _MOST: Final = 20
+_FEW_TYPES: Final = 3
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,10 @@ def _misfits(declared: CrowdSettings, law: CrowdLaw, found: Found) -> Iterator[P
     if law.household is not None and believes.household is None:
         fix = "add household: the public field that says who belongs together, or give a law of types"
         yield found(LAW, "a law of households, and nothing that says who is of which", "household beside it", fix)
+    kind = release_of(declared).kind
+    if law.household is not None and kind in ("histogram", "records"):
+        fix = "give a law of types, or release a count, sum, mean or range"
+        yield found(LAW, f"a law of households beside {kind}", "people who are independent: no bound is known", fix)
     if law.household is None and believes.household is not None:
         place, fix = ("crowd", "believes", "household"), "remove it, or give the law of a household in the file"
         yield found(place, "households beside a law of types, who are independent", "a law of households", fix)
@@ -176,6 +181,11 @@ def _warnings(settings: Settings, promise: CrowdPromise, law: CrowdLaw | None) -
         )
     elif promise.windows == "any":
         yield "windows may depend on each other in any way: each window's guarantee stands alone, and none is composed"
+    if promise.known and len(promise.types) > _FEW_TYPES:
+        yield (
+            f"of more than {_FEW_TYPES} types of people it is only bounded, far above the truth, what an adversary is "
+            "told who knows some: declare few types, or known: 0"
+        )
     if law is not None and (missing := _impossible(law)):
         yield (
             f"the law gives {missing:,} of {law.places:,} values no chance: nothing is promised to people who have one "

@@ -79,6 +79,12 @@ CROWD_EVENTS: Final = Metric(
     "Events that went out of a delay, in a box (released, reused) or without one (withheld).",
     ("outcome", "reason"),
 )
+CROWD_MERGED: Final = Metric(
+    "sottovoce_crowd_merged_clusters_total",
+    Kind.COUNTER,
+    "clusters",
+    "Clusters that were merged into others because somebody in them was due and had no crowd.",
+)
 CROWD_LOSS: Final = Metric(
     "sottovoce_crowd_loss_ratio",
     Kind.HISTOGRAM,
@@ -156,6 +162,7 @@ CROWD_METRICS: Final = (
     CROWD_LOSS,
     CROWD_SUPPRESSED,
     CROWD_DELAY,
+    CROWD_MERGED,
     CROWD_DELAY_LIMIT,
     CROWD_WAITING,
     *CROWD_PROGRESS,

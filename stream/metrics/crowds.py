@@ -158,6 +158,7 @@ class FlowCounts:
         self.crowds: Counter[Labels] = Counter(dict.fromkeys(kinds, 0))
         self.events: Counter[Labels] = Counter(dict.fromkeys(kinds, 0))
         self.waiting: dict[int, int] = {}
+        self.merged = 0
         self.groups, self.losses = GroupSizes(floor), _losses()
         edges = sorted({-(-limit * part // 16) for part in _SIXTEENTHS})
         self.delays = Tally(np.array(edges, np.int64), 1_000)
@@ -166,6 +167,7 @@ class FlowCounts:
         """The first stage only passes events on, and tells nothing."""
         if isinstance(told, FlowTold):
             self.waiting[partition] = told.waiting
+            self.merged += told.merged
             self._came_out(told.crowds)
 
     def _came_out(self, crowds: Sequence[Crowd]) -> None:
@@ -189,6 +191,7 @@ class FlowCounts:
     def samples(self) -> Iterator[Samples]:
         yield metrics.CROWD_CROWDS, {kind: float(count) for kind, count in self.crowds.items()}
         yield metrics.CROWD_EVENTS, {kind: float(count) for kind, count in self.events.items()}
+        yield metrics.CROWD_MERGED, {(): float(self.merged)}
         yield metrics.CROWD_DELAY_LIMIT, {(): self.promise.flowing.time / 1_000}
         yield metrics.CROWD_WAITING, {(): float(sum(self.waiting.values()))} if self.waiting else {}
 

@@ -104,6 +104,7 @@ def _came_out(counts: FlowCounts) -> Iterator[Row]:
     ):
         series = _series(metrics.CROWD_CROWDS.name, (kind, ""))
         yield Row(label, f"{counts.crowds[kind, '']:,}", series, note)
+    yield Row("merged", f"{counts.merged:,}", metrics.CROWD_MERGED.name, "clusters, for somebody who was due")
     yield Row("users of a crowd", _about_half(counts.groups.sizes), note="for half of them, at most")
     yield Row("information loss of a crowd", _loss(counts.losses), note="mean")
     yield Row(

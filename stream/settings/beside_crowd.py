@@ -30,6 +30,8 @@ _ABOUT: Final[dict[tuple[str, ...], str]] = {
     ("model",): "say at crowd.believes what an adversary believes before",
 }
 _OF_WINDOWS: Final = ("window", "from", "lateness", "grace", "ahead")
+MOST_OF_A_FLOW: Final = 256
+"""Sensitive values: their counts are in the state that a flow writes with every block, for each box that it keeps."""
 _COMPANIONS: Final = ("of", "low", "high", "grid", "values", "by", "sensitive", "loss_most")
 _NEEDS: Final[dict[Kind, tuple[str, ...]]] = {
     "count": ("of",),
@@ -100,6 +102,10 @@ def _released(release: ReleaseSettings, k: int) -> Iterator[Wrong]:
         yield from _in(("by",), _attributes(release))
         if release.sensitive is not None:
             yield from _in(("sensitive",), _mixed(release.sensitive, k))
+            size = release.sensitive.values.size
+            if release.records != WINDOWED and size > MOST_OF_A_FLOW:
+                found, fix = f"{size:,} values beside {release.records}", "declare groups of values, or write mondrian"
+                yield ("sensitive", "values"), found, f"at most {MOST_OF_A_FLOW}", fix
 
 
 def _attributes(release: ReleaseSettings) -> Iterator[Wrong]:

@@ -4,7 +4,7 @@ from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-from stream.names import CHANGELOG_SUFFIX, CROWDS_SUFFIX, PARTIALS_SUFFIX, TOTAL_SUFFIX
+from stream.names import CHANGELOG_SUFFIX, STAGES, TOTAL_SUFFIX
 from stream.settings.collect import Collector, have
 from stream.settings.kafka import TokenSettings
 from stream.settings.yaml_lines import Place
@@ -12,7 +12,6 @@ from stream.settings.yaml_lines import Place
 TOKENS: Final = "OAUTHBEARER"
 """The only mechanism that logs in with a token."""
 _TOPICS: Final = ("raw_topic", "released_topic", "dead_letter_topic")
-_STAGES: Final = {"aggregate": PARTIALS_SUFFIX, "crowd": CROWDS_SUFFIX}
 """What works in two stages, and the topic between them."""
 
 
@@ -26,7 +25,7 @@ def _topics_differ(collector: Collector) -> None:
     pipeline = collector.values.get("pipeline.name")
     if pipeline is not None:
         seen[pipeline + CHANGELOG_SUFFIX] = "the belief topic, which is named after pipeline.name"
-        for section, suffix in _STAGES.items():
+        for section, suffix in STAGES.items():
             if collector.gives(section):
                 own = f"a topic of the {section}'s own, which is named after pipeline.name"
                 seen[pipeline + suffix] = seen[pipeline + TOTAL_SUFFIX + CHANGELOG_SUFFIX] = own

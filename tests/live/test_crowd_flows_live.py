@@ -34,7 +34,7 @@ async def test_every_event_goes_out_once_under_kills_with_two_workers(
         checked = await house.check()
         assert min(checked.outcomes["crowd"], checked.events["taken"], checked.events["repeated"]) > 5
         assert checked.events["replayed"] == 0
-        await house.check_nobody_is_named(b"person-", b"clerk", b"doctor", b"flu")
+        await house.check_nobody_is_named(b"person-", b"clerk", b"doctor", b'"flu"')
         for worker in (second, first):
             status, _ = await worker.terminate()
             assert status == 0, worker.log_tail()

@@ -7,22 +7,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from aggregate_lives import MINUTE, START
 from crowd_audited import RECORDS, RING_KEYS, SENT, House
-from crowd_lives import COUNT, HISTOGRAM, LAW, MEAN, NOTHING, RANGE, SUM, Walk, at, law_text
+from crowd_lives import COUNT, HISTOGRAM, LAW, MEAN, NOTHING, RANGE, SETTINGS, SUM, TIMES, Walk, at, law_text
 from rich.console import Console
 
 from stream.audit.crowd_report import tell_crowds
+from stream.commands.audit import audit_command
 from stream.errors import CannotAudit
+from stream.names import EXIT_REFUSED
+
+CROWD = f"k: 3\n{TIMES}\nrelease: {{{COUNT}}}\n{NOTHING}"
 
 TOLD = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.05}"
 TOPPED = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.0001, beyond: top_up}"
 TIGHT = "believes: {law: law.json}\ntarget: {epsilon: 0.1, delta: 1e-9}"
 FRESH = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 1.0, delta: 0.3}"
+ROW = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 0.5, delta: 0.3, windows: 4}"
+KNOWN_ROW = "believes: {law: law.json, windows: fresh, known: 0.3}\ntarget: {epsilon: 1.0, delta: 0.05, windows: 3}"
+TOPPED_ROW = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 1, delta: 0.01, windows: 4, beyond: top_up}"
 TYPED = "believes: {law: law.json, by: $.kind, known: 0.25}\ntarget: {epsilon: 1.0, delta: 0.35}"
 HOUSED = "believes: {law: law.json, household: $.home, known: 0.2}\ntarget: {epsilon: 1.0, delta: 0.5}"
 TWO = law_text(types={"walker": [0.5, 0.5], "runner": [0.25, 0.75]})
 HOMES = law_text(household=[[0.3, 0.2], [0.2, 0.3]])
+THREE = law_text(types={"default": [0.5, 0.25, 0.25]})
 LEANING = law_text(types={"default": [0.3, 0.1, *[0.5 / 17] * 17, 0.02, 0.08]})
 
 RIGHT: list[tuple[str, str, dict[str, Any]]] = [
@@ -41,6 +50,13 @@ RIGHT: list[tuple[str, str, dict[str, Any]]] = [
     (SUM, TIGHT, {}),
     (SUM, FRESH, {}),
     (RANGE, LAW, {}),
+    (RANGE, FRESH, {}),
+    (SUM, ROW, {}),
+    (MEAN, KNOWN_ROW, {"law": LEANING}),
+    (SUM, TOPPED_ROW, {}),
+    (HISTOGRAM, TOLD, {}),
+    (HISTOGRAM, TOPPED, {}),
+    ("records: mondrian, by: {job: {of: $.job, tree: {any: [a, b, c]}}}", LAW, {"law": THREE}),
     (MEAN, TOLD, {}),
     (COUNT, TYPED, {"law": TWO}),
     (COUNT, HOUSED, {"law": HOMES}),
@@ -157,3 +173,14 @@ async def test_an_audit_of_a_time_before_the_end_sees_no_window_that_came_later(
     later = Walk(b"u0-0", START + 7 * MINUTE, START + 7 * MINUTE)
     raw.append(raw[-1].__class__(len(raw), later.user, later.text, later.record))
     assert (await house.audit()).agrees
+
+
+def test_the_command_asks_for_nothing_that_crowds_do_not_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.yaml").write_text(SETTINGS + "".join(f"  {line}\n" for line in CROWD.splitlines()))
+    for options in ({"accounts": 3}, {"metrics": ["http://127.0.0.1:1/metrics"]}):
+        with pytest.raises(typer.Exit) as refused:
+            audit_command(tmp_path / "c.yaml", **options)  # type: ignore[arg-type]
+        assert refused.value.exit_code == EXIT_REFUSED
+        assert "crowds have no users to follow" in capsys.readouterr().err

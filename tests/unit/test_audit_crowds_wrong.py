@@ -11,7 +11,7 @@ import pytest
 from audit_memory import Kept, with_header
 from crowd_audited import DEAD, GATHERED, RAW, RECORDS, RING_KEYS, SENT, TOTAL, House
 from crowd_lives import COUNT, HISTOGRAM, LAW, MEAN, NOTHING, RANGE, SUM, at, law_text
-from test_audit_crowds import FRESH, TOLD, TOPPED, crowd_at
+from test_audit_crowds import FRESH, ROW, TOLD, TOPPED, crowd_at
 
 Said = dict[str, Any]
 Change = Callable[[Said], None]
@@ -46,6 +46,10 @@ WINDOWS: list[tuple[str, str, str, Change]] = [
     ("crowd_guarantee", SUM, TOLD, lambda said: said["guarantee"]["adversaries"].update(independent=None)),
     ("crowd_guarantee", SUM, TOLD, lambda said: said["guarantee"].update(known=0.5)),
     ("crowd_guarantee", SUM, FRESH, lambda said: said["guarantee"].update(total={"delta": 0})),
+    ("crowd_guarantee", SUM, ROW, lambda said: said["guarantee"]["total"].update(windows=5)),
+    ("crowd_below_truth", SUM, ROW, lambda said: totalled(said, 0.9)),
+    ("crowd_beyond_target", SUM, ROW, lambda said: totalled(said, 20)),
+    ("crowd_below_truth", HISTOGRAM, TOLD, lambda said: scaled(said, "delta", 0.98)),
     ("crowd_below_truth", SUM, TOLD, lambda said: scaled(said, "delta", 0.99)),
     ("crowd_below_truth", SUM, TOLD, lambda said: scaled(said, "epsilon_at_target", 0.99)),
     ("crowd_above_truth", SUM, TOLD, lambda said: scaled(said, "delta", 1.05)),
@@ -96,6 +100,10 @@ def scaled(said: Said, part: str, factor: float) -> None:
     told = guarantee["adversaries"]["independent"]
     told[part] *= factor
     guarantee["delta"] = told["delta"]
+
+
+def totalled(said: Said, factor: float) -> None:
+    said["guarantee"]["total"]["delta"] *= factor
 
 
 @pytest.mark.parametrize(("code", "release", "believes", "change"), WINDOWS)

@@ -31,7 +31,7 @@ def meter_of(folder: Path) -> Meter:
 
 def test_the_second_stage_reads_what_the_first_writes(tmp_path: Path) -> None:
     stages = stages_of(tmp_path)
-    first, second = stages.gather(meter_of(tmp_path)).plan, stages.total(meter_of(tmp_path))(RAW).plan
+    first, second = stages.first(meter_of(tmp_path)).plan, stages.second(meter_of(tmp_path))(RAW).plan
     assert (first.pipeline, second.pipeline) == ("walkers", "walkers-total")
     assert first.topics.raw == "walkers.raw"
     assert first.topics.released == second.topics.raw == "walkers-partials"
@@ -49,21 +49,21 @@ def test_the_second_stage_reads_what_the_first_writes(tmp_path: Path) -> None:
 
 def test_a_block_of_the_second_stage_releases_no_more_windows_than_heartbeats_allow(tmp_path: Path) -> None:
     """At 1.5 ms a window, with a month of minutes in the account, it is over in half of the shortest session."""
-    plan = stages_of(tmp_path).total(meter_of(tmp_path))(RAW).plan
+    plan = stages_of(tmp_path).second(meter_of(tmp_path))(RAW).plan
     assert plan.limits.max_block_records * WINDOWS_AT_ONCE <= 2_048
 
 
 def test_each_stage_says_whose_state_it_is(tmp_path: Path) -> None:
     stages = stages_of(tmp_path)
-    first = stages.gather(meter_of(tmp_path)).control(RAW)
-    second = stages.total(meter_of(tmp_path))(RAW).control(PARTIALS)
+    first = stages.first(meter_of(tmp_path)).control(RAW)
+    second = stages.second(meter_of(tmp_path))(RAW).control(PARTIALS)
     assert first.is_of_windows
     assert second.is_of_windows
     assert (first.partitions, second.partitions) == (3, 3)
     assert {difference.field for difference in differences(first, second)} == {"pipeline", "topic_id"}
-    again = stages.total(meter_of(tmp_path))(RAW).control(replace(PARTIALS, id=UUID(int=9)))
+    again = stages.second(meter_of(tmp_path))(RAW).control(replace(PARTIALS, id=UUID(int=9)))
     assert [difference.field for difference in differences(second, again)] == ["topic_id"]
-    other = stages.total(meter_of(tmp_path))(replace(RAW, partitions=4)).control(PARTIALS)
+    other = stages.second(meter_of(tmp_path))(replace(RAW, partitions=4)).control(PARTIALS)
     assert [difference.field for difference in differences(second, other)] == ["partitions"]
 
 
@@ -72,16 +72,16 @@ def test_a_new_key_epoch_waits_in_the_first_stage_alone(tmp_path: Path) -> None:
     before, meter = stages_of(tmp_path), meter_of(tmp_path)
     add_epoch(tmp_path / "keys.json")
     after = AggregateStages(open_aggregates(tmp_path / "c.yaml", {}), before.connection)
-    first = [each.gather(meter).control(RAW) for each in (before, after)]
-    second = [each.total(meter)(RAW).control(PARTIALS) for each in (before, after)]
+    first = [each.first(meter).control(RAW) for each in (before, after)]
+    second = [each.second(meter)(RAW).control(PARTIALS) for each in (before, after)]
     assert {difference.field for difference in differences(*first)} == {"key_epoch", "key_fingerprint"}
     assert differences(*second) == []
 
 
 def test_no_setting_of_aggregates_may_change(tmp_path: Path) -> None:
-    before = stages_of(tmp_path).gather(meter_of(tmp_path)).control(RAW)
+    before = stages_of(tmp_path).first(meter_of(tmp_path)).control(RAW)
     text = aggregate_text().replace("nats: 2.0", "nats: 3.0")
-    after = stages_of(tmp_path, text).gather(meter_of(tmp_path)).control(RAW)
+    after = stages_of(tmp_path, text).first(meter_of(tmp_path)).control(RAW)
     found = differences(before, after)
     assert {difference.field for difference in found} == {"policy", "model"}
     assert not may_change(found)
@@ -101,5 +101,5 @@ def test_everything_is_compiled_before_the_group_is_joined(tmp_path: Path) -> No
 def test_the_disk_stores_of_the_stages_are_apart(tmp_path: Path) -> None:
     text = aggregate_text() + f"store: {{kind: disk, folder: {tmp_path}}}\n"
     stages = stages_of(tmp_path, text)
-    first, second = stages.gather(meter_of(tmp_path)).plan, stages.total(meter_of(tmp_path))(RAW).plan
+    first, second = stages.first(meter_of(tmp_path)).plan, stages.second(meter_of(tmp_path))(RAW).plan
     assert {first.store_folder, second.store_folder} == {tmp_path / "walkers", tmp_path / "walkers-total"}

@@ -112,12 +112,16 @@ def test_types_and_households_are_read_of_public_fields(tmp_path: Path) -> None:
     assert (str(homes.household_path), homes.household_most, homes.types) == ("$.home", 2, ("default",))
 
 
+TRIPLE = law_text(household=[[0.2, 0.1, 0.0], [0.1, 0.2, 0.1], [0.0, 0.1, 0.2]])
+
+
 @pytest.mark.parametrize(
     ("text", "law", "path", "found"),
     [
         (crowd_text(SUM), None, "law", "a law of 2 values, where a person may have 4"),
         (crowd_text(BOXES), FOUR, "law", "a law of 4 values, where a person may have 30"),
         (crowd_text(), PAIR, "law", "a law of households, and nothing that says who is of which"),
+        (crowd_text(HISTOGRAM, believes=HOMES), TRIPLE, "law", "a law of households beside histogram"),
         (crowd_text(), TWO, "law", "2 types of people, and nothing that says who is which"),
         (crowd_text(believes=HOMES), None, "household", "households beside a law of types"),
         (crowd_text(), b"{", "law", "law.json"),
@@ -168,3 +172,10 @@ def test_a_pipeline_of_events_is_none_of_crowds(tmp_path: Path) -> None:
     aggregate += "  dependence: {users: independent}\n  target: {nats: 1, windows: 1}\n"
     file.write_text(text[: text.index("crowd:")] + aggregate, encoding="utf-8")
     assert [(where, what) for _, where, what in refused_crowds(file)] == [("crowd", "no crowd")]
+
+
+def test_many_types_beside_known_values_are_warned_of(tmp_path: Path) -> None:
+    for types, known, warned in ((4, "0.1", True), (3, "0.1", False), (4, "0", False)):
+        law = law_text({f"t{number}": (0.5, 0.5) for number in range(types)})
+        text = crowd_text(believes=f"{{law: law.json, by: $.kind, known: {known}}}")
+        assert any("declare few types" in each for each in opened_crowds(tmp_path, text, law).warnings) == warned

@@ -55,7 +55,7 @@ def test_a_cluster_leaves_when_its_oldest_event_is_as_old_as_may_be() -> None:
     flow = line(k=2, events=3)
     assert told(flow, "abc", [10, 10, 90]) == []
     assert told(flow, "d", [10]) == [Emitted((0, 1, 3), 3, ((10, 10),), 0.0, False, None)]
-    assert (flow.waiting, flow.oldest) == (1, (2, 0))
+    assert (flow.waiting, flow.oldest, flow.merged) == (1, (2, 0), 0)
 
 
 def test_users_count_and_not_their_events() -> None:
@@ -68,6 +68,7 @@ def test_a_cluster_of_too_few_takes_the_nearest_in() -> None:
     flow = line(k=2, events=3)
     assert told(flow, "abcd", [10, 40, 90, 95]) == [Emitted((0, 1), 2, ((10, 40),), 0.3, False, None)]
     assert flow.overdue(1 << 41) == [Emitted((2, 3), 2, ((90, 95),), 0.05, False, None)]
+    assert flow.merged == 2
 
 
 def test_a_kept_box_serves_one_more() -> None:

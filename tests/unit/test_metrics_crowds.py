@@ -140,6 +140,7 @@ def test_crowds_of_a_stream_are_counted_with_their_delay(tmp_path: Path) -> None
         assert found[f"sottovoce_crowd_events_total|{kind}"] == events
     assert found["sottovoce_crowd_events_total|withheld|loss"] == 0
     assert found["sottovoce_crowd_waiting_events"] == 12
+    assert found["sottovoce_crowd_merged_clusters_total"] == 6
     assert found["sottovoce_crowd_delay_limit_seconds"] == 60
     assert found["sottovoce_crowd_delay_seconds_bucket|60.0"] == 30
     assert found["sottovoce_crowd_delay_seconds_bucket|75.0"] == 30

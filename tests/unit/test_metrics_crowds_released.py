@@ -55,7 +55,7 @@ def test_what_is_counted_of_windows_is_what_is_released(place: int) -> None:
     check_guarantees(counts, out)
     if release == RECORDS:
         losses = [float(each["release"]["loss"]) for each in out if each["release"]["loss"] is not None]
-        assert counts.losses.count == len(losses) > 2 and counts.crowds >= len(losses) and counts.suppressed > 0
+        assert counts.losses.count == len(losses) > 0 and counts.crowds >= len(losses) and counts.suppressed > 0
         assert counts.losses.sum == pytest.approx(sum(losses), abs=1e-5)
     noisy = sum(bool(each["release"].get("noise_scale")) for each in out)
     assert counts.topped_up == noisy and (noisy > 0) == promise.tops_up

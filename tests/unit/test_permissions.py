@@ -66,3 +66,15 @@ def test_the_same_for_strimzi_and_in_json(tmp_path: Path) -> None:
         "group",
         "transactionalId",
     }
+
+
+def test_pipelines_of_two_stages_have_the_topics_between_them(tmp_path: Path) -> None:
+    for option, between in (("--aggregates", "phones-partials"), ("--crowds", "phones-crowds")):
+        file = tmp_path / f"{option}.yaml"
+        made = CliRunner().invoke(app, ["init", str(file), option])
+        assert made.exit_code == 0, made.output
+        told = CliRunner().invoke(app, ["acls", str(file), "--as", "json"])
+        found = {(one["kind"], one["name"]): one["operations"] for one in json.loads(told.output)["permissions"]}
+        assert found["topic", between] == ["Read", "Write", "DescribeConfigs"]
+        assert found["topic", "phones-total-beliefs-changelog"] == ["Read", "Write", "DescribeConfigs"]
+        assert found["group", "phones-total"] == ["Read"]

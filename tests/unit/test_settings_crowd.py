@@ -10,6 +10,7 @@ from crowd_settings_text import (
     AGE,
     BOXES,
     COUNT,
+    DELAY,
     HISTOGRAM,
     JOB,
     MEAN,
@@ -166,6 +167,16 @@ def test_a_sensitive_rule_that_cannot_be_met_is_refused(sensitive: str, path: st
     ((line, where, what),) = problems(text)
     assert (line, where) == (11, f"crowd.release.sensitive{path}")
     assert found in what
+
+
+def test_a_flow_counts_at_most_so_many_sensitive_values() -> None:
+    values = ", ".join(f"v{n}" for n in range(257))
+    many = SENSITIVE[: SENSITIVE.index("[")] + f"[{values}]" + SENSITIVE[SENSITIVE.index("]") + 1 :]
+    boxes = BOXES.replace(SENSITIVE, many)
+    assert crowd_settings(crowd_text(boxes, believes=NOTHING, target=None)).crowd is not None
+    flow = crowd_text(boxes.replace("mondrian", "castle"), times=DELAY, believes=NOTHING, target=None)
+    ((_, where, what),) = problems(flow)
+    assert where == "crowd.release.sensitive.values" and "257 values beside castle" in what
 
 
 def test_what_decides_changes_the_fingerprint_and_nothing_else_does() -> None:

@@ -36,7 +36,7 @@ class Size(NamedTuple):
     steps: int
 
 
-WHOLE: Final = Size(rounds=4_000, steps=1)
+WHOLE: Final = Size(rounds=1_500, steps=1)
 QUICK: Final = Size(rounds=150, steps=10)
 
 PARTS: Final[Mapping[tuple[str, ...], Part[Size]]] = {
