@@ -18,7 +18,7 @@ _FOURTHS: Final = (Fraction(1), Fraction(1189, 1000), Fraction(707, 500), Fracti
 LADDER: Final = tuple(_FOURTHS[step % 4] * Fraction(2) ** (step // 4) for step in range(-16, 121))
 """Scales in steps of the lattice: 1/16 .. 2^30, four in every doubling."""
 
-PLACES_MAX: Final = 1 << 22
+PLACES_MAX: Final = 1 << 20
 """A number with noise that spreads over more is not worked out."""
 
 _FAR: Final = 2.0**-64

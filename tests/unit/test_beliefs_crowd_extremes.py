@@ -40,7 +40,7 @@ def test_a_hundred_thousand_people_lack_no_chance() -> None:
 
 
 def test_what_is_told_beside_wide_noise_is_bounded_and_its_noise_is_found() -> None:
-    """Of no use are scales that spread over millions of places; noise alone is a way out, but for epsilon 0."""
+    """Of no use are scales that spread over a million places; noise alone is a way out, but for epsilon 0."""
     for release in ("sum", "histogram"):
         laws = [np.array([0.5, 0.1, 0.4])]
         assert CrowdAccount(release, laws, epsilon=0.0, delta=1e-3).noise_for(Present((50,))) is None
