@@ -150,7 +150,7 @@ class CrowdAccount:
             worst, exact, least = worst_known(others, known, self._asking(target, epsilon, scale), above=found)
             found = max(found, worst)
             hidden.append((target, least))
-            method = max(method, self._seen.method(others), EXACT if exact else SOUND, key=METHODS.index)
+            method = max(method, self._seen.method(others, scale), EXACT if exact else SOUND, key=METHODS.index)
         if informed and method == EXACT and (self._seen.blurs_known or any(present.households[1:])):
             method = SOUND
         self._found[key] = _Worst(found, method, tuple(hidden))

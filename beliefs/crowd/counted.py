@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from beliefs.crowd.informed import Others
-from beliefs.crowd.noise import geometric, reach
+from beliefs.crowd.noise import LADDER, alone, geometric, reach
 from beliefs.crowd.seen import EXACT, LATTICE, SOUND, Target
 from beliefs.crowd.sums import Sum, law, times, total
 from beliefs.native import kernel
@@ -28,6 +28,9 @@ NUMBERS_MAX: Final = 256
 
 CASES: Final = 16
 """Numbers of hidden people that are looked at by themselves where noise is added, too."""
+
+NARROW: Final = LADDER[28]
+"""2^3: pairs of counts with noise of a larger scale are not gone through, which takes the square of as many places."""
 
 _SPAN: Final = 2
 """One person's other value moves two cells by one."""
@@ -53,14 +56,16 @@ class Counted:
     ) -> float:
         if scale is not None and scale * Fraction(epsilon) >= _SPAN:
             return 0.0
+        if scale is not None and scale > NARROW:  # larger noise only hides more
+            return min(self.told(target, others, epsilon, NARROW, roughly=roughly), alone(_SPAN, scale, epsilon))
         pairs = self._pairs[target.kind]
         asked = pairs[:1] if roughly else pairs
         return max((self._apart(pair, others, epsilon, scale) for pair in asked), default=0.0)
 
-    def method(self, _others: Others) -> str:
+    def method(self, _others: Others, scale: Fraction | None) -> str:
         if self._lattice:
             return LATTICE
-        return EXACT if len(self._pairs) == 1 else SOUND
+        return EXACT if len(self._pairs) == 1 and (scale is None or scale <= NARROW) else SOUND
 
     def _apart(self, pair: Pair, others: Others, epsilon: float, scale: Fraction | None) -> float:
         """By the share of the first value that tells least, of those of the kinds."""

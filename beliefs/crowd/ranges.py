@@ -130,7 +130,7 @@ class Ranged:
                 worst = max(worst, _farthest(np.array(seen), factor * (1.0 - 2.0 * error)) * (1.0 + 2.0 * error))
         return min(1.0, worst * _UP + (_LEFT_OUT if some else 0.0))
 
-    def method(self, _others: Others) -> str:
+    def method(self, _others: Others, _scale: Fraction | None) -> str:
         return EXACT
 
     def _of(self, others: Others) -> Ends:

@@ -36,7 +36,7 @@ class Seen(Protocol):
         these, nor with the scale. Roughly it may be less.
         """
 
-    def method(self, others: Others, /) -> str: ...
+    def method(self, others: Others, scale: Fraction | None, /) -> str: ...
 
 
 class Nothing:
@@ -50,5 +50,5 @@ class Nothing:
     ) -> float:
         return 0.0 if roughly else 1.0
 
-    def method(self, _others: Others) -> str:
+    def method(self, _others: Others, _scale: Fraction | None) -> str:
         return NONE

@@ -15,8 +15,8 @@ from beliefs.checks import Invalid
 from beliefs.crowd.divergence import Integers, apart, moved_apart
 from beliefs.crowd.households import Household
 from beliefs.crowd.informed import Others
-from beliefs.crowd.noise import blurred
-from beliefs.crowd.seen import EXACT, Target
+from beliefs.crowd.noise import NARROW, alone, blurred
+from beliefs.crowd.seen import EXACT, SOUND, Target
 from beliefs.crowd.smooth import Smooth
 from beliefs.crowd.sums import Sum, added, law, times, total
 from beliefs.crowd.worst import Pair
@@ -56,7 +56,7 @@ class Summed:
                 for own in range(size):
                     self._pairs[Target(kind, own)] = tuple(home.pairs(own))
         self._smooth = Smooth(self._wholes)
-        self._kept = lru_cache(maxsize=256)(self._law)
+        self._kept = lru_cache(maxsize=128)(self._law)
         self._many = lru_cache(maxsize=256)(self._times)
 
     def told(
@@ -64,6 +64,9 @@ class Summed:
     ) -> float:
         if scale is not None and scale * Fraction(epsilon) >= self._span:
             return 0.0
+        if scale is not None and scale > NARROW:  # larger noise only hides more
+            near = self.told(target, others, epsilon, NARROW, roughly=roughly)
+            return min(near, alone(self._span, scale, epsilon))
         rest = self._kept(others, scale)
         if rest is None:
             return 1.0
@@ -73,8 +76,8 @@ class Summed:
         pairs = self._pairs[target]
         return max((apart(added(rest, one), added(rest, two), epsilon) for one, two in pairs), default=0.0)
 
-    def method(self, _others: Others) -> str:
-        return EXACT
+    def method(self, _others: Others, scale: Fraction | None) -> str:
+        return SOUND if scale is not None and scale > NARROW else EXACT
 
     def _law(self, others: Others, scale: Fraction | None) -> Sum | None:
         spread = self._smooth.spread(others)
