@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -294,29 +293,3 @@ async def test_a_pause_does_not_hold_up_a_closing() -> None:
             lane.accept(block(1, 2))
             await asyncio.sleep(0.01)
     assert track.pipeline.blocks == [[0]]
-
-
-class WaitingPipeline(CountPipeline):
-    """Is done when somebody else has done something."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun, self.heard = threading.Event(), threading.Event()
-
-    def prepare(self, records: InputBlock, store: UserStore) -> Effects:
-        self.begun.set()
-        assert self.heard.wait(5.0), "nobody else could do anything"
-        return super().prepare(records, store)
-
-
-async def test_a_block_that_is_carried_out_aside_keeps_nobody_from_anything() -> None:
-    pipeline = WaitingPipeline()
-    track = Track(pipeline=pipeline, limits=limits_of(aside=True))
-    async with running(track) as lane:
-        lane.accept(block(0, 3))
-        await until(pipeline.begun.is_set)
-        lane.accept(block(3, 5))
-        pipeline.heard.set()
-        await until(lambda: len(track.told.committed) == 2)
-    assert pipeline.blocks == [[0, 1, 2], [3, 4]]
-    assert steps_of(track.store, b"ann") == 5
