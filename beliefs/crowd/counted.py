@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from beliefs.crowd.informed import Others
-from beliefs.crowd.noise import geometric, reach
+from beliefs.crowd.noise import LADDER, alone, geometric, reach
 from beliefs.crowd.seen import EXACT, LATTICE, SOUND, Target
 from beliefs.crowd.sums import Sum, law, times, total
 from beliefs.native import kernel
@@ -31,6 +31,9 @@ CASES: Final = 16
 
 NOISY_MAX: Final = 1 << 26
 """Pairs of places that a number which is seen twice, with noise, is looked at in; with more it is taken to tell all."""
+
+NARROW: Final = LADDER[28]
+"""2^3: pairs of counts with noise of a larger scale are not gone through, which takes the square of as many places."""
 
 _SPAN: Final = 2
 """One person's other value moves two cells by one."""
@@ -56,6 +59,8 @@ class Counted:
     ) -> float:
         if scale is not None and scale * Fraction(epsilon) >= _SPAN:
             return 0.0
+        if scale is not None and scale > NARROW:  # larger noise only hides more
+            return min(self.told(target, others, epsilon, NARROW, roughly=roughly), alone(_SPAN, scale, epsilon))
         pairs = self._pairs[target.kind]
         asked = pairs[:1] if roughly else pairs
         return max((self._apart(pair, others, epsilon, scale) for pair in asked), default=0.0)

@@ -18,11 +18,15 @@ _FOURTHS: Final = (Fraction(1), Fraction(1189, 1000), Fraction(707, 500), Fracti
 LADDER: Final = tuple(_FOURTHS[step % 4] * Fraction(2) ** (step // 4) for step in range(-16, 121))
 """Scales in steps of the lattice: 1/16 .. 2^30, four in every doubling."""
 
+NARROW: Final = LADDER[68]
+"""2^13: noise of a larger scale is not put together with a crowd place by place, which would take as many places."""
+
 PLACES_MAX: Final = 1 << 20
 """A number with noise that spreads over more is not worked out."""
 
 _FAR: Final = 2.0**-64
 _DIGITS: Final = 60
+_LARGEST: Final = 64
 
 
 @lru_cache(maxsize=1 << 10)
@@ -37,6 +41,21 @@ def geometric(scale: Fraction) -> tuple[float, float]:
 def reach(scale: Fraction) -> int:
     """Noise is further away with a chance of less than 2^-63."""
     return 1 + math.ceil(-math.log(_FAR) * scale)
+
+
+def alone(span: int, scale: Fraction, epsilon: float) -> float:
+    """At most so much is told by a number that one person moves by `span`, whatever crowd is beside the noise.
+
+    No chance is more than e^(span/scale) times what it is with his other value, and of all such pairs two coins with
+    chances of that ratio are farthest apart: by (e^(span/scale) - e^epsilon) / (e^(span/scale) + 1).
+    """
+    most = Fraction(span) / scale
+    if most <= Fraction(epsilon):
+        return 0.0
+    if most > _LARGEST:
+        return 1.0
+    above = math.expm1(float(most - Fraction(epsilon))) * math.exp(epsilon)
+    return min(1.0, above / (math.exp(float(most)) + 1.0) * (1.0 + 2.0**-40))
 
 
 def blurred(one: Sum, scale: Fraction | None) -> Sum | None:

@@ -15,7 +15,7 @@ from beliefs.checks import Invalid
 from beliefs.crowd.divergence import Integers, apart, moved_apart
 from beliefs.crowd.households import Household
 from beliefs.crowd.informed import Others
-from beliefs.crowd.noise import blurred
+from beliefs.crowd.noise import NARROW, alone, blurred
 from beliefs.crowd.seen import EXACT, SOUND, Target
 from beliefs.crowd.smooth import Smooth
 from beliefs.crowd.sums import Sum, added, law, times, total
@@ -67,6 +67,9 @@ class Summed:
     ) -> float:
         if scale is not None and scale * Fraction(epsilon) >= self._span:
             return 0.0
+        if scale is not None and scale > NARROW:  # larger noise only hides more
+            near = self.told(target, others, epsilon, NARROW, roughly=roughly)
+            return min(near, alone(self._span, scale, epsilon))
         rest = self._kept(others, scale)
         if rest is None:
             return 1.0
@@ -81,8 +84,9 @@ class Summed:
         return max((apart(added(rest, one), added(rest, two), epsilon) for one, two in pairs), default=0.0)
 
     def method(self, others: Others, scale: Fraction | None) -> str:
-        """What is too wide to be worked out is taken to tell all."""
-        return SOUND if self._kept(others, scale) is None else EXACT
+        """What is too wide to be worked out is taken to tell all, or as much as with less noise."""
+        wide = scale is not None and scale > NARROW
+        return SOUND if wide or self._kept(others, scale) is None else EXACT
 
     def _law(self, others: Others, scale: Fraction | None) -> Sum | None:
         spread = self._smooth.spread(others)

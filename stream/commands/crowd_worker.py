@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stream.commands.flow_stages import FlowStages
 from stream.commands.meter_settings import crowd_meter_settings_of
-from stream.commands.stages import ANY_TOPIC, Sizes, Stages, crowd_stages, task_of
+from stream.commands.stages import ACCOUNTED, ANY_TOPIC, Sizes, Stages, crowd_stages, task_of
 from stream.commands.working import Task, no_records
 from stream.crowds.gather import CrowdGather
 from stream.crowds.guarded import guard_bytes_max
@@ -54,7 +54,7 @@ class CrowdStages:
         """The second job, once the brokers have told what the raw topic is."""
         promise = self.opened.promise
         return self.stages.second(
-            meter, self._sizes, lambda raw, topic, number: CrowdWindows(promise, raw, topic, number)
+            meter, self._sizes, lambda raw, topic, number: CrowdWindows(promise, raw, topic, number), ACCOUNTED
         )
 
     def _sizes(self, partitions: int) -> Sizes:

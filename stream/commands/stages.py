@@ -1,10 +1,10 @@
 """What both jobs of a pipeline of two stages are told: the first one's topics are the second one's source."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from socket import gethostname
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 from stream import names
@@ -35,6 +35,9 @@ SENT_WINDOWS = LaneLimits(first_block_records=1, max_block_records=4)
 """What waits for other partitions takes no time, so its pace says nothing of a record that releases all of it: a block
 is over in seconds even where each of its records releases as many windows as it may.
 """
+
+ACCOUNTED: Final = replace(SENT_WINDOWS, aside=True)
+"""The same of windows of which it is worked out what each tells: one of many people of several types takes long."""
 
 
 class Sizes(NamedTuple):

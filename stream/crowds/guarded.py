@@ -69,6 +69,11 @@ class GuardedPeople:
             self._entries.append(entry)
         self._guard = Guard(self._k, groups)
 
+    @property
+    def entries(self) -> int:
+        """How many are held."""
+        return len(self._entries)
+
     def allows(self, people: Tags) -> bool:
         return self._guard.allows(people)
 

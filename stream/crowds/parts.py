@@ -23,7 +23,8 @@ from stream.gathering.people import People
 from stream.gathering.sealed import SEAL_BYTES, Unsealable
 from stream.settings.crowd import MOST_PEOPLE
 
-WINDOWS_MAX: Final = 256
+WINDOWS_MAX: Final = 64
+"""Fewer than the second stage releases with one envelope, so that what waits behind a gap grows less."""
 BYTES_MAX: Final = 256 << 10
 
 _COUNT: Final = struct.Struct("<I")

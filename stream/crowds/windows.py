@@ -19,7 +19,7 @@ from stream import names
 from stream.crowds.entries import Group, joined
 from stream.crowds.guarded import GuardedPeople
 from stream.crowds.ledger import Ledger, decode_items, encode_items
-from stream.crowds.parts import Part, PartOpener, Share
+from stream.crowds.parts import WINDOWS_MAX, Part, PartOpener, Share
 from stream.crowds.promise import CrowdPromise
 from stream.crowds.told import CrowdsTold, CrowdWindow
 from stream.crowds.window_release import WindowReleases
@@ -30,7 +30,10 @@ from stream.protocol.ports import Outgoing
 
 USERS_AT_ONCE: Final = 400_000
 """A record that is read releases no further window after so many users, so that no block is long."""
+ACCOUNTED_AT_ONCE: Final = 2 * WINDOWS_MAX
+"""Nor after so many windows of enough people, of each of which it is worked out what it tells."""
 _ITEM_BYTES: Final = 32
+_GROUPS: Final = struct.Struct(">I")
 
 
 class CrowdWindows(SecondStage[Part, CrowdWindow]):
@@ -43,6 +46,7 @@ class CrowdWindows(SecondStage[Part, CrowdWindow]):
         self._guarded = GuardedPeople(promise.k, promise.ring, promise.pipeline, raw.id, partition)
         self._releases = WindowReleases(promise, raw.id, partition)
         opener = PartOpener(promise, raw.id, senders)
+        self._groups = 0
         super().__init__(promise.windowed, promise.ring, opener, senders, topic, partition)
 
     def _release(self, number: int, sent: Sequence[Part], *, missing: bool) -> tuple[list[Outgoing], CrowdWindow]:
@@ -85,7 +89,9 @@ class CrowdWindows(SecondStage[Part, CrowdWindow]):
         return self._promise.fresh or group.users < self._promise.k or self._guarded.allows(group.tags)
 
     def _is_enough(self, windows: Sequence[CrowdWindow]) -> bool:
-        return super()._is_enough(windows) or sum(window.users or 0 for window in windows) >= USERS_AT_ONCE
+        users = [window.users or 0 for window in windows]
+        large = sum(each >= self._promise.k for each in users)
+        return super()._is_enough(windows) or sum(users) >= USERS_AT_ONCE or large >= ACCOUNTED_AT_ONCE
 
     def _kept(self) -> Mapping[bytes, bytes]:
         return self._guarded.changes()
@@ -93,14 +99,18 @@ class CrowdWindows(SecondStage[Part, CrowdWindow]):
     def _take_kept(self, kept: Mapping[bytes, bytes]) -> None:
         try:
             self._guarded.adopt(kept)
+            if self._guarded.entries != self._groups:
+                raise Unsealable(f"there were {self._groups} groups of people, and {self._guarded.entries} are there")
         except Unsealable as error:
             raise held_refused("Who was in earlier windows", str(error), self._where) from None
 
     def _remembered(self) -> bytes:
-        return encode_items(self._ledger.items)
+        """How many groups the guard has: with one less, windows would be told that it had to withhold."""
+        return _GROUPS.pack(self._guarded.entries) + encode_items(self._ledger.items)
 
     def _remember(self, remembered: bytes | None, windows: int) -> None:
-        items = [] if remembered is None else decode_items(remembered)
+        self._groups = 0 if remembered is None else _GROUPS.unpack_from(remembered)[0]
+        items = [] if remembered is None else decode_items(remembered[_GROUPS.size :])
         if len(items) != min(windows, self._promise.horizon - 1):
             # With one less, windows would be told for which the target has no room.
             raise struct.error("of other windows")
@@ -119,4 +129,4 @@ def total_of(promise: CrowdPromise) -> Total | None:
 
 def crowd_mark_bytes_max(partitions: int, horizon: int) -> int:
     """Of a mark of as many windows as are composed."""
-    return standing_bytes_max(partitions) + 4 + _ITEM_BYTES * horizon
+    return standing_bytes_max(partitions) + _GROUPS.size + 4 + _ITEM_BYTES * horizon

@@ -7,8 +7,10 @@ queue only grows; with it a transaction carries all that waits, so the slower th
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from time import perf_counter
+from typing import Final
 
 import numpy as np
 
@@ -28,6 +30,9 @@ from stream.protocol.observer import Observer
 from stream.protocol.pace import Pace
 from stream.protocol.ports import Block, Outgoing, Pipeline, Producer, UserStore
 from stream.protocol.publish import Topics, publish
+
+_ASIDE: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aside")
+"""One block of all lanes at a time: pipelines of one job share what is worked out once."""
 
 
 class Lane:
@@ -234,10 +239,15 @@ class Lane:
     async def _carry_out(self, records: InputBlock, next_offset: int) -> None:
         started = self._clock()
         self._observer.block_started(self.partition, len(records))
-        effects = self._pipeline.prepare(records, self._store)
+        effects = await self._prepared(records)
         self._pace.took(len(records), self._clock() - started)
         effects.next_offset = next_offset
         await self._commit(records, effects, max(0, int(records.timestamps[-1])), {}, started)
+
+    async def _prepared(self, records: InputBlock) -> Effects:
+        if not self._limits.aside:
+            return self._pipeline.prepare(records, self._store)
+        return await asyncio.get_running_loop().run_in_executor(_ASIDE, self._pipeline.prepare, records, self._store)
 
     async def _commit(
         self,

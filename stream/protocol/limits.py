@@ -20,6 +20,9 @@ class LaneLimits:
     keep both as busy as a hundred thousand. For the same reason overdue windows are closed at most every
     `closing_pause_seconds`.
 
+    Where one record can take longer than a session may be silent, blocks are carried out `aside`: in a thread, while
+    the brokers hear that the worker lives.
+
     Carrying out a block of a slow mechanism is to take no longer than `block_seconds` (`pace.py`); before it is known
     how long one takes, a block has at most `first_block_records`.
     """
@@ -34,3 +37,4 @@ class LaneLimits:
     closing_pause_seconds: float = 0.25
     block_seconds: float = 0.1
     first_block_records: int = 250
+    aside: bool = False

@@ -172,6 +172,9 @@ def _believed(crowd: CrowdSettings) -> Iterator[Wrong]:
     if believes.by is not None and believes.household is not None:
         fix = "keep by, if people are independent; a law of households knows one type of people"
         yield (*place, "by"), "types of people beside households", "one of them", fix
+    if believes.household is not None and crowd.over == "partition":
+        fix = "write over: all; what one partition releases would tell of people whose household is in another"
+        yield (*place, "household"), "households beside over: partition", "households over all partitions", fix
 
 
 def _targeted(crowd: CrowdSettings) -> Iterator[Wrong]:

@@ -207,3 +207,21 @@ def test_wide_sums_are_those_of_every_place() -> None:
         beside[first:last] = exact.mass[first - start : last - start]
         assert float(np.abs(beside - found.mass).sum()) <= found.blur + 2.0 * exact.error + 1e-14
         assert found.blur < 1e-10
+
+
+@pytest.mark.parametrize(("release", "span", "cells"), [("sum", 4, 1), ("histogram", 2, 2)])
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 2.0**-12])
+def test_the_largest_noise_is_accounted_for_without_a_place_for_each_of_its_values(
+    release: str, span: int, cells: int, epsilon: float
+) -> None:
+    """Falling along the ladder, and never below what noise that points away from the other value tells."""
+    account = CrowdAccount(release, [np.full(5, 0.2)], epsilon=epsilon, delta=1e-12, known=Fraction(9, 10))
+    found = [account.delta_at(epsilon, Present((20,)), scale) for scale in LADDER[60:]]
+    assert found == sorted(found, reverse=True)
+    assert {each.method for each in account.told(Present((20,)), LADDER[90])} == {"sound"}
+    for scale, delta in zip(LADDER[60:], found, strict=True):
+        kept = math.exp(-float(1 / scale))
+        least = (1 / (1 + kept)) ** cells * -math.expm1(epsilon - span / float(scale))
+        by_itself = account.delta_at(epsilon, Present((1,)), scale)
+        assert least <= by_itself <= max(0.0, 0.51 * (span / float(scale) - epsilon))
+        assert delta <= by_itself

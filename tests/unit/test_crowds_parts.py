@@ -169,6 +169,32 @@ def test_a_record_releases_so_many_users_and_the_next_ones_the_rest(monkeypatch:
     assert [each[0] for each in said_of(life)] == list(range(9))
 
 
+def test_a_record_releases_so_many_windows_of_enough_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each of them it is worked out what it tells; of those of too few people nothing is."""
+    monkeypatch.setattr(windows_room, "ACCOUNTED_AT_ONCE", 2)
+    sent = [each for window in range(6) for each in people(5 if window % 2 else 2, window)]
+    here, there = (parts_of(PROMISE, each, START + 6 * MINUTE + 15_000, place) for place, each in enumerate((sent, [])))
+    assert len(there) == 1
+    life = carried_out([*here, *there], partitions=2)
+    assert [each[0] for each in said_of(life)] == [0, 1, 2, 3]
+    life.carry_out(block_of_partials(there, 50))
+    assert [each[0] for each in said_of(life)] == [0, 1, 2, 3, 4, 5]
+
+
+def test_people_of_an_earlier_window_who_are_gone_are_missed() -> None:
+    """Without one group the next window could be released although it differs from that one by fewer than k."""
+    sent = [each for window in range(3) for each in people(5 + 4 * window, window)]
+    life = carried_out(parts_of(PROMISE, sent, START + 3 * MINUTE + 15_000))
+    groups = sorted(key for key, _ in life.store.held() if key.startswith(b"g"))
+    assert len(groups) == 3
+    for key in groups:
+        found = life.store._held.pop(key)
+        with pytest.raises(StateRefused, match="Who was in earlier windows cannot be opened"):
+            life.pipeline.adopt(life.store)
+        life.store._held[key] = found
+    assert life.pipeline.adopt(life.store) == 0
+
+
 @pytest.mark.parametrize("items", [[], [b"abc"], [b"", b"x" * 16, b""], [b""] * 300])
 def test_what_windows_told_is_read_back(items: list[bytes]) -> None:
     assert decode_items(encode_items(items)) == items
@@ -186,14 +212,14 @@ def test_a_mark_with_other_windows_than_are_composed_is_refused() -> None:
     """With one less, a window would be told for which the target has no room."""
     life = carried_out(parts_of(PROMISE, people(5), START + MINUTE + 15_000))
     standing, _ = decode(life.store._marks[AGGREGATE_KEY])
-    life.store._marks[AGGREGATE_KEY] = encode(standing, encode_items([b"one"]))
+    life.store._marks[AGGREGATE_KEY] = encode(standing, bytes(4) + encode_items([b"one"]))
     with pytest.raises(StateRefused, match="how far windows are closed"):
         life.pipeline.adopt(life.store)
 
 
 def test_empty_windows_travel_many_together() -> None:
     parts = parts_of(PROMISE, people(3), START + 700 * MINUTE + 15_000)
-    assert heads(parts) == [(256, 0, 1), (512, 0, 1), (700, 0, 1)]
+    assert heads(parts) == [*((64 * number, 0, 1) for number in range(1, 11)), (700, 0, 1)]
 
 
 @pytest.mark.parametrize("release", [COUNT, SUM])

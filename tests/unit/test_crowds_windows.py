@@ -61,7 +61,8 @@ KINDS: list[tuple[Any, ...]] = [
 
 
 def promise_at(place: int, over: str = "all") -> CrowdPromise:
-    release, *more = KINDS[place % len(KINDS)]
+    kinds = [kind for kind in KINDS if over == "all" or HOUSED not in kind]
+    release, *more = kinds[place % len(kinds)]
     believes = more[0] if more else "believes: nothing_declared"
     return crowd_promise(release, believes, over=over, law=more[1] if len(more) > 1 else None)
 

@@ -39,6 +39,12 @@ NOON_2026 = 1_767_225_600_000
         ("law: law.json", "known: 0.2", "believes.known", "known without law"),
         ("law: law.json", "by: $.kind", "believes.by", "by without law"),
         ("law: law.json", "law: law.json, by: $.kind, household: $.home", "believes.by", "types of people beside"),
+        (
+            "believes: {law: law.json",
+            "over: partition\n  believes: {law: law.json, household: $.home",
+            "believes.household",
+            "households beside over: partition",
+        ),
         ("epsilon: 1.0", "epsilon: -1", "target.epsilon", "-1"),
         ("epsilon: 1.0", "epsilon: .nan", "target.epsilon", "NaN"),
         ("epsilon: 1.0", "epsilon: .inf", "target.epsilon", "Infinity"),
