@@ -39,7 +39,7 @@ crowd:
 """
 NOTHING = "believes: nothing_declared"
 TOPPED = "believes: {law: law.json, known: 0.1}\n  target: {epsilon: 1.0, delta: 0.01, beyond: top_up}"
-FRESH = "believes: {law: law.json, windows: fresh}\n  target: {epsilon: 1.0, delta: 0.05, windows: 5, beyond: top_up}"
+FRESH = "believes: {law: law.json, windows: fresh}\n  target: {epsilon: 1.0, delta: 0.5, windows: 3}"
 
 
 def walked(chance: Random, user: int, event: int, now: int) -> Raw:

@@ -86,9 +86,11 @@ class CrowdAccount:
             raise Invalid("known", "must be a fraction from 0 to below 1")
         self.epsilon, self.delta, self.known = epsilon, delta, known
         self.dependent = household is not None
-        self.kinds = len(laws) + (0 if household is None else household.ndim)
-        self.types = len(laws)
-        self._seen = _seen(release, laws, household)
+        different = {each.tobytes(): each for each in laws}
+        self._kind_of = [list(different).index(each.tobytes()) for each in laws]
+        self.types = len(different)
+        self.kinds = self.types + (0 if household is None else household.ndim)
+        self._seen = _seen(release, list(different.values()), household)
         self._found: OrderedDict[tuple[object, ...], _Worst] = OrderedDict()
 
     def told(self, present: Present, scale: Fraction | None = None) -> tuple[Told, ...]:
@@ -130,10 +132,12 @@ class CrowdAccount:
         return [(names[0], False), (names[1], True)][: 2 if self.known else 1]
 
     def counts(self, present: Present) -> Others:
-        """How many there are of each kind: the types, and then households by their size."""
-        if len(present.types) > self.types or len(present.households) > self.kinds - self.types:
+        """How many there are of each kind: of types by their law, and then of households by their size."""
+        if len(present.types) > len(self._kind_of) or len(present.households) > self.kinds - self.types:
             raise Invalid("present", "holds people of a type, or a household of a size, of which no law is given")
-        types = (*present.types, *(0,) * (self.types - len(present.types)))
+        types = [0] * self.types
+        for kind, count in zip(self._kind_of, present.types, strict=False):
+            types[kind] += count
         return (*types, *present.households, *(0,) * (self.kinds - self.types - len(present.households)))
 
     def _delta(self, present: Present, scale: Fraction | None, epsilon: float, *, informed: bool) -> _Worst:

@@ -10,7 +10,7 @@ from typing import Final
 Others = tuple[int, ...]
 """How many people or households of each kind there are beside the target."""
 
-ASKED_MAX: Final = 32
+ASKED_MAX: Final = 64
 """Questions about one target; then what is not decided stays an upper bound."""
 
 CLOSE: Final = 1.0 + 2.0**-10

@@ -66,6 +66,10 @@ class Total:
         older = self._together(tuple(named), 0) if named else self._nothing
         return older.told_with(self._losses(item), self._account.epsilon)
 
+    def alike(self, item: bytes) -> float:
+        """Of a whole row of windows that are all like this one; rounded up."""
+        return self._equal(item, self._windows).told_with(self._nothing, self._account.epsilon)
+
     def _together_of(self, named: tuple[tuple[int, bytes], ...], bit: int) -> Losses:
         """Halves by one bit of their names after the other: what changes is on one path only."""
         if named[0] == named[-1]:

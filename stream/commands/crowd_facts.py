@@ -19,9 +19,12 @@ _MOST_TYPES: Final = 8
 """Of more types of people only the first ones are worked out."""
 
 
-def crowd_facts(opened: OpenedCrowds) -> dict[str, Any]:
+def crowd_facts(opened: OpenedCrowds, *, worked: bool = True) -> dict[str, Any]:
+    """What windows of so many people tell, and how many it takes, is worked out only where it is asked for: that may
+    take minutes, and a worker must be ready in seconds.
+    """
     settings, promise = opened.declared, opened.promise
-    kinds = range(min(len(promise.types), _MOST_TYPES))
+    kinds = range(min(len(promise.types), _MOST_TYPES) if worked else 0)
     return {
         "file": str(opened.file),
         "pipeline": promise.pipeline,

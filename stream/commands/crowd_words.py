@@ -173,7 +173,8 @@ def _against(facts: Mapping[str, Any]) -> Iterator[str]:
     if believes is None or target is None:
         yield "nobody in particular: without a law nothing bounds what anybody may conclude from a crowd"
         return
-    declared = set(facts["worked"][0]["adversaries"]) if facts["worked"] else set()
+    whom = "independent" if believes["household"] is None else "dependent"
+    declared = {whom, f"{whom}_informed"} if believes["known"] else {whom}
     known = f"{believes['known']:.0%}"
     for name, knows in ADVERSARIES.items():
         left = "" if name in declared else "; not declared here, so nothing is said of him"

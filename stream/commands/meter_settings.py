@@ -83,7 +83,7 @@ def crowd_meter_settings_of(opened: OpenedCrowds) -> MeterSettings:
         follows=False,
         outcomes=GATHERED_OUTCOMES,
         restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
-        about=About(promise=crowd_words(crowd_facts(opened)), warnings=opened.warnings),
+        about=About(promise=crowd_words(crowd_facts(opened, worked=False)), warnings=opened.warnings),
     )
 
 

@@ -79,8 +79,7 @@ def _together(promise: CrowdPromise, account: CrowdAccount, present: Present, sc
     try:
         if promise.total is None:
             return account.worst(present, scale)
-        item = promise.total.item(present, scale)
-        return promise.total.delta_with([item] * (promise.horizon - 1), item)
+        return promise.total.alike(promise.total.item(present, scale))
     except Invalid:
         return 1.0
 
@@ -91,7 +90,7 @@ def least_enough(enough: Callable[[int], bool], least: int, most: int) -> int | 
         return None
     if enough(least):
         return least
-    low, high = least, min(2 * least, most)
+    low, high = least, min(max(2 * least, 1), most)
     while not enough(high):
         if high == most:
             return None

@@ -37,6 +37,6 @@ def test_many_different_people_are_told_apart_to_a_thousandth() -> None:
     assert found.most < found.least * 1.001
     few = laws[:300]
     exact = largest_delta(kinds_of([Group(law) for law in few]), 0.4)
-    assert many_delta(few, 0.4).least <= exact <= many_delta(few, 0.4).most
+    assert many_delta(few, 0.4).least <= exact <= many_delta(few, 0.4).most * (1.0 + 1e-11)
     with pytest.raises(Invalid, match="members"):
         many_delta(np.ones((many.MEMBERS_MAX + 1, 1)), 1.0)

@@ -77,16 +77,27 @@ def test_windows_that_go_by_leave_the_total() -> None:
 
 
 def test_what_is_kept_of_a_window_is_small_and_never_says_less() -> None:
+    """Kinds whose laws hardly differ are nearly one kind, of which the truth is known."""
     law = np.array([0.25, 0.75])
-    for kinds, slack in ((1, 1.2), (3, 2.0), (10, 100.0)):
-        account = CrowdAccount("sum", [law] * kinds, epsilon=1.0, delta=1e-6, known=Fraction(1, 5))
+    alone = CrowdAccount("sum", [law], epsilon=1.0, delta=1e-6, known=Fraction(1, 5))
+    for kinds, slack in ((1, 1.2), (3, 10.0), (10, 1e16)):
+        alike = [law + np.array([1e-12, -1e-12]) * each for each in range(kinds)]
+        account = CrowdAccount("sum", alike, epsilon=1.0, delta=1e-6, known=Fraction(1, 5))
         for users in (3, 77, 500):
             total, present = Total(account, 1), Present((users,) * kinds)
             item = total.item(present, LADDER[5])
             assert len(item) <= 16
-            found, want = total.delta_with([], item), account.worst(present, LADDER[5])
-            assert want <= found
+            found, want = total.delta_with([], item), alone.worst(Present((users * kinds,)), LADDER[5])
+            assert want <= found * (1.0 + 1e-9)
             assert found <= want * slack + 1e-10
+            assert account.worst(present, LADDER[5]) >= want * (1.0 - 1e-9)
+
+
+def test_types_with_one_law_are_one_kind() -> None:
+    law = np.array([0.25, 0.75])
+    one, many = (CrowdAccount("sum", [law] * types, epsilon=1.0, delta=1e-6, known=Fraction(1, 5)) for types in (1, 20))
+    assert many.told(Present((7,) * 20)) == one.told(Present((140,)))
+    assert Total(many, 2).item(Present((0, 5, 6))) == Total(one, 2).item(Present((11,)))
 
 
 def test_a_window_that_gives_somebody_away_tells_all() -> None:
@@ -101,6 +112,9 @@ def test_a_window_that_gives_somebody_away_tells_all() -> None:
 
 def test_what_cannot_be_added_up_is_refused() -> None:
     with pytest.raises(Invalid, match="at most 14 types"):
-        Total(CrowdAccount("count", [FAIR] * 15, epsilon=1.0, delta=1e-6), 2)
+        Total(
+            CrowdAccount("count", [np.array([0.5, each]) for each in np.linspace(0.1, 1, 15)], epsilon=1.0, delta=1e-6),
+            2,
+        )
     with pytest.raises(Invalid, match="from 1 to"):
         Total(CrowdAccount("count", [FAIR], epsilon=1.0, delta=1e-6), 0)

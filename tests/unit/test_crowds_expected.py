@@ -40,6 +40,7 @@ def test_the_smallest_number_that_is_enough_is_found() -> None:
     assert least_enough(lambda _: False, 1, 100) is None
     assert least_enough(lambda _: True, 5, 4) is None
     assert least_enough(lambda number: number >= 3, 10, 20) == 10
+    assert [least_enough(lambda number, at=at: number >= at, 0, 9) for at in (0, 1, 9, 10)] == [0, 1, 9, None]
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.1), (1.0, 0.01), (1.0, 0.001), (0.5, 0.01)])
@@ -97,3 +98,35 @@ def test_noise_is_added_only_where_it_is_lacking(tmp_path: Path) -> None:
     assert few.delta <= 0.01
     assert many.scale is None
     assert many.released
+
+
+def test_fresh_windows_have_one_target_together(tmp_path: Path) -> None:
+    fresh = "{law: law.json, windows: fresh}"
+    alone = promise(tmp_path, crowd_text(believes=fresh, target="{epsilon: 1, delta: 0.01}"))
+    several = promise(tmp_path, crowd_text(believes=fresh, target="{epsilon: 1, delta: 0.01, windows: 20}"))
+    assert alone.total is None
+    assert several.total is not None
+    item = several.total.item(Present((200,)))
+    together = outlook(several, Present((200,))).delta
+    assert together == pytest.approx(several.total.delta_with([item] * 19, item), rel=1e-6)
+    single = outlook(alone, Present((200,))).delta
+    assert single is not None
+    assert together is not None
+    assert together > single
+    more, fewer = needed_users(several), needed_users(alone)
+    assert more is not None
+    assert fewer is not None
+    assert more > 4 * fewer
+    assert outlook(several, Present((more,))).released
+    assert not outlook(several, Present((more - 64,))).released
+
+
+def test_fresh_windows_are_topped_up_together(tmp_path: Path) -> None:
+    target = "{epsilon: 1, delta: 0.01, windows: 10, beyond: top_up}"
+    mine = promise(tmp_path, crowd_text(believes="{law: law.json, windows: fresh}", target=target))
+    one = promise(tmp_path, crowd_text(target="{epsilon: 1, delta: 0.01, beyond: top_up}"))
+    found, single = outlook(mine, Present((12,))), outlook(one, Present((12,)))
+    assert found.scale is not None
+    assert single.scale is not None
+    assert found.scale > single.scale
+    assert found.released

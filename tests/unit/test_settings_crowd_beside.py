@@ -148,3 +148,10 @@ def test_topics_of_its_own_are_nobody_elses() -> None:
         told = problems(crowd_text().replace("walkers.out", topic))
         assert [where for _, where, _ in told] == ["kafka.released_topic"]
         assert "a topic of the crowd's own" in told[0][2]
+
+
+def test_several_windows_together_need_an_epsilon_above_0() -> None:
+    fresh, target = "{law: law.json, windows: fresh}", "{epsilon: 0, delta: 0.1, windows: 2}"
+    told = problems(crowd_text(believes=fresh, target=target))
+    assert [(where, what) for _, where, what in told] == [("crowd.target.epsilon", "0 of several windows together")]
+    assert crowd_settings(crowd_text(believes=fresh, target=target.replace(", windows: 2", ""))).crowd is not None
