@@ -34,6 +34,8 @@ _FAR: Final = 1e-12
 _FOURTHS: Final = (Fraction(1), Fraction(1189, 1000), Fraction(707, 500), Fraction(841, 500))
 LADDER: Final = tuple(_FOURTHS[step % 4] * Fraction(2) ** (step // 4) for step in range(-16, 121))
 """The scales that noise may have: four in every doubling, from 1/16 to 2^30 steps."""
+WIDE: Final = Fraction(1 << 13)
+"""Noise of larger scales may be more than is needed: an account only bounds what a crowd hides beside it."""
 
 Found = Iterator[tuple[str, str]]
 """Codes of findings, and their details."""
@@ -169,7 +171,7 @@ class _Law:
         """The least that is enough, and only where it is asked for."""
         if not self._noisy:
             yield "crowd_noise", "not asked for"
-        elif self._total is None:
+        elif self._total is None and scale <= WIDE:
             place = LADDER.index(scale)
             if self._clearly_fits(there, LADDER[place - 1] if place else None):
                 yield "crowd_noise", "more than asked for"
