@@ -113,7 +113,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         make(name)
         if name != "run":
-            machine.ensure([machine.CHROMIUM])
+            machine.ensure([machine.CHROMIUM, machine.PROMETHEUS])
     except machine.MachineError as error:
         machine.say(f"environment: {error}")
         return 2

@@ -1,4 +1,4 @@
-"""What the machine itself has to bring (venv, Java, Maven, for the tests Chromium), and how to get what is missing.
+"""What the machine has to bring (venv, Java, Maven; for tests Chromium, Prometheus), and how to get what is missing.
 
 Only the standard library is used here: this runs before anything is installed.
 """
@@ -65,6 +65,10 @@ def has_chromium() -> bool:
     return chromium() is not None
 
 
+def has_prometheus() -> bool:
+    return all(map(shutil.which, ("prometheus", "promtool")))
+
+
 def has_venv() -> bool:
     """Debian ships Python without `ensurepip`; `venv` then imports well and fails half-way."""
     return (
@@ -93,6 +97,12 @@ CHROMIUM = Need(
     has_chromium,
     "chromium",
     "Fedora: sudo dnf install chromium; macOS with Homebrew: brew install --cask chromium",
+)
+PROMETHEUS = Need(
+    "Prometheus and promtool, for the tests of alerts and dashboards",
+    has_prometheus,
+    "prometheus",
+    "Fedora: sudo dnf install golang-github-prometheus; macOS with Homebrew: brew install prometheus",
 )
 
 

@@ -98,7 +98,7 @@ AGGREGATE_WAITING: Final = Metric(
     "partials",
     "Parts of windows that wait, sealed, for other partitions to close the same windows.",
 )
-_PROGRESS: Final = ProgressMetrics(
+AGGREGATE_PROGRESS: Final = ProgressMetrics(
     AGGREGATE_OPEN, AGGREGATE_CLOSED_LAG, AGGREGATE_RELEASED_LAG, AGGREGATE_DUE, AGGREGATE_WAITING
 )
 
@@ -156,7 +156,7 @@ class AggregateCounts:
         yield AGGREGATE_TOTAL, {} if latest is None else {(): nats(latest.total)}
         target = self.promise.target
         yield AGGREGATE_TARGET, {(): nats(INFINITE if target is None else target)}
-        yield from self.progress.samples(_PROGRESS)
+        yield from self.progress.samples(AGGREGATE_PROGRESS)
 
     def tallies(self) -> Iterator[Tallies]:
         """Nothing is binned."""

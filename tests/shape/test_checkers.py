@@ -18,7 +18,7 @@ SCRIPTS = Path(sys.executable).parent
     [
         ["ruff", "check", "--quiet", "--output-format", "concise", "."],
         ["mypy", "--strict", "stream", "mechanisms", "beliefs"],
-        ["mypy", "--strict", "deploy/bootstrap", "deploy/kafka", "deploy/demonstration"],
+        ["mypy", "--strict", "deploy/bootstrap", "deploy/kafka", "deploy/demonstration", "deploy/grafana"],
         ["lint-imports", "--no-cache"],
     ],
     ids=["ruff", "mypy-rooms", "mypy-deploy", "import-contracts"],

@@ -95,15 +95,17 @@ def test_what_is_missing_is_named_with_the_command_to_run(monkeypatch: pytest.Mo
     assert "elsewhere: fetch the thing" in str(refusal.value)
 
 
-@pytest.mark.parametrize(("lock", "asked"), [("run", []), ("test", [machine.CHROMIUM]), ("bench", [machine.CHROMIUM])])
-def test_the_environment_of_the_tests_asks_for_a_browser(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lock: str, asked: list[machine.Need]
+@pytest.mark.parametrize(("lock", "asked"), [("run", False), ("test", True), ("bench", True)])
+def test_the_environment_of_the_tests_asks_for_a_browser_and_for_prometheus(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lock: str, asked: bool
 ) -> None:
     monkeypatch.setattr(environment, "make", lambda name: None)
     monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(machine.shutil, "which", lambda name: None)
     assert environment.main([lock]) == (2 if asked else 0)
-    assert ("sudo apt-get install chromium" in capsys.readouterr().err) == bool(asked)
+    said = capsys.readouterr().err
+    for package in ("chromium", "prometheus"):
+        assert (f"sudo apt-get install {package}" in said) == asked
 
 
 def test_a_failing_command_shows_its_last_words() -> None:

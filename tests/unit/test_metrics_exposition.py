@@ -194,7 +194,7 @@ def test_alerts_name_only_metrics_of_the_table(rule: dict[str, object]) -> None:
     used = set(re.findall(r"\bsottovoce_\w+", f"{rule['expr']} {annotations}"))
     assert used <= known
     assert used or 'up{job="sottovoce"}' in str(rule["expr"])
-    assert set(annotations) == {"summary", "description"}
+    assert set(annotations) == {"summary", "description", "runbook"}
 
 
 def test_labels_that_alerts_match_exist() -> None:
