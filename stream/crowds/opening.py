@@ -30,6 +30,10 @@ EVERYBODY: Final = "default"
 
 LAW: Final = ("crowd", "believes", "law")
 _MOST: Final = 20
+_MOST_COUNTED: Final = 2
+"""Types of people beside counts of single values and an adversary who knows some people: of two a window of 100,000
+takes a second, of three one of 10,000 takes a minute.
+"""
 _FEW_TYPES: Final = 3
 
 
@@ -135,6 +139,12 @@ def _misfits(declared: CrowdSettings, law: CrowdLaw, found: Found) -> Iterator[P
     if law.household is not None and kind in ("histogram", "records"):
         fix = "give a law of types, or release a count, sum, mean or range"
         yield found(LAW, f"a law of households beside {kind}", "people who are independent: no bound is known", fix)
+    if kind in ("histogram", "records") and believes.known and len(law.types) > _MOST_COUNTED:
+        fix = (
+            "believe in fewer types, or write known: 0; whom of many types it hurts most to know takes minutes a window"
+        )
+        said = f"{len(law.types)} types of people beside {kind} and known"
+        yield found(LAW, said, f"at most {_MOST_COUNTED} types there", fix)
     if law.household is None and believes.household is not None:
         place, fix = ("crowd", "believes", "household"), "remove it, or give the law of a household in the file"
         yield found(place, "households beside a law of types, who are independent", "a law of households", fix)

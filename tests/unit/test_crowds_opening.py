@@ -122,6 +122,12 @@ TRIPLE = law_text(household=[[0.2, 0.1, 0.0], [0.1, 0.2, 0.1], [0.0, 0.1, 0.2]])
         (crowd_text(BOXES), FOUR, "law", "a law of 4 values, where a person may have 30"),
         (crowd_text(), PAIR, "law", "a law of households, and nothing that says who is of which"),
         (crowd_text(HISTOGRAM, believes=HOMES), TRIPLE, "law", "a law of households beside histogram"),
+        (
+            crowd_text(HISTOGRAM, believes="{law: law.json, by: $.kind, known: 0.1}"),
+            law_text(dict.fromkeys("abc", (0.5, 0.3, 0.2))),
+            "law",
+            "3 types of people beside histogram and known",
+        ),
         (crowd_text(), TWO, "law", "2 types of people, and nothing that says who is which"),
         (crowd_text(believes=HOMES), None, "household", "households beside a law of types"),
         (crowd_text(), b"{", "law", "law.json"),
