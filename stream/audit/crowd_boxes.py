@@ -17,6 +17,7 @@ import numpy as np
 
 from stream.audit.amounts import Integers
 from stream.audit.crowd_attributes import Box
+from stream.audit.crowd_numbers import alike
 from stream.audit.crowd_rules import Asked, Mixed
 
 Cells = tuple[int, ...]
@@ -47,20 +48,16 @@ def read_counts(mixed: Mixed | None, told: Any, held: int) -> Mapping[int, int] 
         return None if told is None else False
     if not isinstance(told, list):
         return False
-    places = {_hashable(label): place for place, label in enumerate(mixed.labels)}
+    places = {alike(label): place for place, label in enumerate(mixed.labels)}
     found: dict[int, int] = {}
     for cell in told:
         if not isinstance(cell, dict) or cell.keys() != {"value", "count"} or type(cell["count"]) is not int:
             return False
-        place = places.get(_hashable(cell["value"]))
+        place = places.get(alike(cell["value"]))
         if place is None or place in found or cell["count"] < 1:
             return False
         found[place] = cell["count"]
     return found if sum(found.values()) == held and list(found) == sorted(found) else False
-
-
-def _hashable(label: Any) -> Any:
-    return tuple(label) if isinstance(label, list) else label
 
 
 def dealt_out(people: Mapping[tuple[Cells, int], int], boxes: Sequence[Boxed]) -> bool:

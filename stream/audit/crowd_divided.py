@@ -9,7 +9,7 @@ from typing import Any
 
 from stream.audit.crowd_attributes import loss_of
 from stream.audit.crowd_boxes import Boxed, dealt_out, in_order, read_box, read_counts
-from stream.audit.crowd_numbers import is_up, up
+from stream.audit.crowd_numbers import is_up, same, up
 from stream.audit.crowd_present import People
 from stream.audit.crowd_records import Said
 from stream.audit.crowd_rules import Crowds
@@ -30,12 +30,12 @@ class Boxes:
         everybody_has = Counter(each.secret for each in people.values())
         boxed = [self._one(record, everybody_has) for record in records]
         boxes = [each for each in boxed if each is not None]
-        if said.parts["crowds"] != len(records):
+        if not same(said.parts.get("crowds"), len(records)):
             self._found("crowd_missing", "fewer or more crowds than are said")
         if None in boxed:
             return
         held = sum(each.held for each in boxes)
-        if said.parts["suppressed"] != len(people) - held:
+        if not same(said.parts.get("suppressed"), len(people) - held):
             self._found("crowd_members", "suppressed")
         may_suppress = asked.loss_most < 1 or (
             asked.mixed is not None and not asked.mixed.allows(everybody_has, everybody_has)
@@ -47,7 +47,7 @@ class Boxes:
         kinds = Counter((each.values, each.secret) for each in people.values())
         if not dealt_out(kinds, boxes):
             self._found("crowd_members", "boxes and people")
-        self._loss(said.parts["release"], boxes)
+        self._loss(said.parts.get("release"), boxes)
 
     def _one(self, record: Said, everybody_has: Mapping[int, int]) -> Boxed | None:
         asked, told = self._crowds.asked, record.parts

@@ -16,7 +16,7 @@ import numpy as np
 
 from stream.audit.crowd_attributes import Box, loss_of
 from stream.audit.crowd_boxes import Boxed, cells_of, dealt_out, read_box, read_counts
-from stream.audit.crowd_numbers import is_up, up
+from stream.audit.crowd_numbers import alike, is_up, up
 from stream.audit.crowd_records import Reader, Said
 from stream.audit.crowd_rules import Crowds
 from stream.audit.crowd_seen import Seen
@@ -73,7 +73,7 @@ class FlowFollow:
         if type(held) is not int or held < 1 or told.get("grouper") != self._crowds.asked.grouper:
             self._found("crowd_strange", place)
         self.events.append(held if type(held) is int else 0)
-        if said.guarantee != {"epsilon": None, "delta": 1, "method": "none", "k": self._crowds.k}:
+        if alike(said.guarantee) != alike({"epsilon": None, "delta": 1, "method": "none", "k": self._crowds.k}):
             self._found("crowd_guarantee", place)
         if not said.released:
             self.seen.withheld[str(said.reason)] += 1

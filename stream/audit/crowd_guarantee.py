@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from stream.audit.crowd_numbers import down, number, up
+from stream.audit.crowd_numbers import alike, down, number, up
 from stream.audit.crowd_rules import Crowds
 
 ADVERSARIES: Final = ("independent", "dependent", "independent_informed", "dependent_informed")
@@ -24,11 +24,11 @@ def declared(crowds: Crowds) -> tuple[tuple[str, bool], ...]:
 
 def not_following(crowds: Crowds, told: Mapping[str, Any], *, released: bool) -> Iterator[str]:
     """The names of parts that are not as they must be. A withheld window tells nothing of anybody."""
-    wanted, goal = alike(crowds), crowds.goal
+    wanted, goal = always(crowds), crowds.goal
     if told.keys() != {*wanted, "adversaries", "delta", "total"}:
         yield "parts"
     for name, value in wanted.items():
-        if told.get(name) != value:
+        if alike(told.get(name)) != alike(value):
             yield name
     adversaries = told.get("adversaries")
     names = {name for name, _ in declared(crowds)} if released else set()
@@ -46,11 +46,12 @@ def not_following(crowds: Crowds, told: Mapping[str, Any], *, released: bool) ->
     total, together = told.get("total"), None
     if released and goal is not None and goal.windows > 1:
         together = {"windows": goal.windows, "epsilon": up(goal.epsilon), "delta": 0}
-    if ({**total, "delta": 0} if isinstance(total, dict) and "delta" in total else total) != together:
+    its_total = {**total, "delta": 0} if isinstance(total, dict) and number(total.get("delta")) is not None else total
+    if alike(its_total) != alike(together):
         yield "total"
 
 
-def alike(crowds: Crowds) -> Mapping[str, Any]:
+def always(crowds: Crowds) -> Mapping[str, Any]:
     """What every guarantee of these crowds says alike."""
     goal, known = crowds.goal, Fraction(0) if crowds.believed is None else crowds.believed.known
     target = None
@@ -69,5 +70,6 @@ def _is_told(its: Any) -> bool:
     if not isinstance(its, dict) or its.keys() != {"delta", "epsilon_at_target", "method"}:
         return False
     delta, epsilon = number(its["delta"]), number(its["epsilon_at_target"])
-    fine = delta is not None and 0 <= delta <= 1 and (its["epsilon_at_target"] is None or (epsilon or 0) >= 0)
+    fine = delta is not None and 0 <= delta <= 1
+    fine &= its["epsilon_at_target"] is None or (epsilon is not None and epsilon >= 0)
     return fine and its["method"] in METHODS

@@ -26,6 +26,9 @@ from stream.audit.crowd_truth import SUMS, There, Truth
 ABOVE: Final = 1.01
 """So many times an own computation a guarantee that calls itself exact may say, beside what doubles cannot tell."""
 
+LARGEST: Final = Fraction(64)
+"""A larger epsilon is not told."""
+
 _NEARLY: Final = 1.0 - 1e-6
 _UNSEEN: Final = 1e-40
 """Deltas below this are not told from 0."""
@@ -34,8 +37,6 @@ _FAR: Final = 1e-12
 _FOURTHS: Final = (Fraction(1), Fraction(1189, 1000), Fraction(707, 500), Fraction(841, 500))
 LADDER: Final = tuple(_FOURTHS[step % 4] * Fraction(2) ** (step // 4) for step in range(-16, 121))
 """The scales that noise may have: four in every doubling, from 1/16 to 2^30 steps."""
-WIDE: Final = Fraction(1 << 13)
-"""Noise of larger scales may be more than is needed: an account only bounds what a crowd hides beside it."""
 
 Found = Iterator[tuple[str, str]]
 """Codes of findings, and their details."""
@@ -121,10 +122,12 @@ class _Law:
     def released(self, there: There, said: Said, scale: Fraction | None) -> Found:
         self.before.append(Shown(there, scale))
         told = said.guarantee.get("adversaries")
+        methods = set[str]()
         for name, informed in declared(self._crowds):
             its = told.get(name) if isinstance(told, dict) else None
             if not isinstance(its, dict):
                 continue  # it is missing, which is found where parts are looked at
+            methods.add(str(its.get("method")))
             exact = its.get("method") == "exact" and self._truth.whole(
                 there, informed=informed, noisy=scale is not None
             )
@@ -135,7 +138,7 @@ class _Law:
             ):
                 yield code, f"{part}, {name}"
         if scale is not None:
-            yield from self._noise(there, scale)
+            yield from self._noise(there, scale, exact=methods == {"exact"})
         if self._total is not None:
             yield from self._together(self._total, said.guarantee.get("total"))
 
@@ -158,20 +161,21 @@ class _Law:
     ) -> Found:
         """With this epsilon the delta of the target holds, and with a hundredth less clearly not."""
         if told is None:
-            return
-        if self._truth.quick(there, float(told), informed, scale) * _NEARLY > self._goal.delta:
+            told = LARGEST  # so it is said to be larger than that
+        elif self._truth.quick(there, float(told), informed, scale) * _NEARLY > self._goal.delta:
             yield "crowd_below_truth", "epsilon"
-        elif exact and told > 0:
+            return
+        if exact and told > 0:
             most = (self._goal.delta - _room(scale)) * _NEARLY
             less = there, float(told) / ABOVE, informed, scale
             if self._truth.quick(*less) < most and self._truth.delta(*less) < most:
                 yield "crowd_above_truth", "epsilon"
 
-    def _noise(self, there: There, scale: Fraction) -> Found:
-        """The least that is enough, and only where it is asked for."""
+    def _noise(self, there: There, scale: Fraction, *, exact: bool) -> Found:
+        """The least that is enough, where that is known, and only where it is asked for."""
         if not self._noisy:
             yield "crowd_noise", "not asked for"
-        elif self._total is None and scale <= WIDE:
+        elif exact and self._total is None:
             place = LADDER.index(scale)
             if self._clearly_fits(there, LADDER[place - 1] if place else None):
                 yield "crowd_noise", "more than asked for"

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from stream import names
 from stream.audit.aggregate_records import moment
+from stream.audit.crowd_numbers import alike
 from stream.audit.crowd_rules import Crowds, Timing
 from stream.audit.records import Record
 from stream.audit.said import Misread
@@ -57,12 +58,12 @@ class Said:
 
     @property
     def reason(self) -> str | None:
-        reason = self.parts["reason"]
+        reason = self.parts.get("reason")
         return reason if isinstance(reason, str) else None
 
     @property
     def guarantee(self) -> Mapping[str, Any]:
-        found = self.parts["guarantee"]
+        found = self.parts.get("guarantee")
         return found if isinstance(found, dict) else {}
 
 
@@ -95,7 +96,7 @@ class Reader:
         start = timing.start + number * timing.length
         span = {"start": moment(start), "end": moment(start + timing.length), "number": number}
         key = moment(start) + (f"#{place}" if is_box else "")
-        wrong = window != span or record.key != key.encode() or record.timestamp != start + timing.length
+        wrong = alike(window) != alike(span) or record.key != key.encode() or record.timestamp != start + timing.length
         parts = BOX_PARTS if is_box else WINDOW_PARTS
         reasons = (None,) if outcome == names.RELEASED else names.CROWD_REASONS
         strange = not is_box and (
@@ -131,7 +132,7 @@ class Reader:
         shaped = headers.keys() == _HEADERS and len(record.headers) == len(_HEADERS) and document.keys() == parts
         if not shaped or headers.get(names.HEADER_OUTCOME) != outcome.encode():
             yield "crowd_strange"
-        if document.get("partition") != (None if self._crowds.over_all else self._partition):
+        if alike(document.get("partition")) != alike(None if self._crowds.over_all else self._partition):
             yield "crowd_strange"
         if headers.get(names.HEADER_POLICY) != self._crowds.policy:
             yield "crowd_policy"

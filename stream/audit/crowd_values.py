@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from stream.audit.aggregate_noise import Draws
-from stream.audit.crowd_numbers import near, number
+from stream.audit.crowd_numbers import alike, near, number
 from stream.audit.crowd_present import People
 from stream.audit.crowd_rules import Asked
 
@@ -28,6 +28,8 @@ class Values:
             return "crowd_value"
         if told.keys() != _PARTS[self._asked.kind]:
             return "crowd_strange"
+        if told.get("noise_scale") is not None and number(told["noise_scale"]) is None:
+            return "crowd_noise"
         values = [each.values[0] for each in people.values()]
         if self._asked.kind == "range":
             return None if self._range(told, values) else "crowd_value"
@@ -44,7 +46,7 @@ class Values:
         amount = number(told["sum" if is_mean else "value"])
         if amount is None or (amount / grid).denominator != 1 or not values:
             return "crowd_value"
-        if is_mean and not (told["users"] == len(values) and near(told["value"], amount / len(values))):
+        if is_mean and not (alike(told["users"]) == alike(len(values)) and near(told["value"], amount / len(values))):
             return "crowd_value"
         if "grid" in told and number(told["grid"]) != grid:
             return "crowd_value"
@@ -56,7 +58,7 @@ class Values:
             return "crowd_strange"
         if any(cell.keys() != {"value", "count"} or type(cell["count"]) is not int for cell in told):
             return "crowd_strange"
-        if [_plain(cell["value"]) for cell in told] != [_plain(label) for label in labels]:
+        if [alike(cell["value"]) for cell in told] != list(map(alike, labels)):
             return "crowd_value"
         return self._noisy([cell["count"] for cell in told], [counts.get(place, 0) for place in range(len(labels))])
 
@@ -72,15 +74,6 @@ class Values:
     @property
     def _grid(self) -> Fraction:
         return Fraction(1) if self._asked.steps is None else Fraction(self._asked.steps.grid)
-
-
-def _plain(label: Any) -> Any:
-    """As numbers in JSON are equal however they are written."""
-    if isinstance(label, list | tuple):
-        return [_plain(each) for each in label]
-    if isinstance(label, dict):
-        return {name: _plain(each) for name, each in label.items()}
-    return label if isinstance(label, str | bool) else float(label)
 
 
 _PARTS: dict[str, frozenset[str]] = {

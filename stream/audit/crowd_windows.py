@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from stream import names
 from stream.audit.crowd_divided import Boxes
 from stream.audit.crowd_judge import Judge, scale_of
+from stream.audit.crowd_numbers import counted, same
 from stream.audit.crowd_present import People, Windows, everybody
 from stream.audit.crowd_records import Reader, Said
 from stream.audit.crowd_rules import Crowds
@@ -106,11 +107,11 @@ class WindowFollow:
             self._found("crowd_early", place)
 
     def _withheld(self, said: Said, people: People, boxes: list[Said], place: str) -> None:
-        if boxes or said.parts["crowds"] is not None or said.parts["suppressed"] != 0:
+        if boxes or said.parts.get("crowds") is not None or not same(said.parts.get("suppressed"), 0):
             self._found("crowd_strange", place)
         judged = self._judge.judge(people)
-        untold = said.reason in (names.WITHHELD_PARTIAL, names.WITHHELD_MANY) and said.parts["users"] is None
-        if not untold and said.parts["users"] != len(people):
+        untold = said.reason in (names.WITHHELD_PARTIAL, names.WITHHELD_MANY) and said.parts.get("users") is None
+        if not untold and not same(said.parts.get("users"), len(people)):
             self._found("crowd_users", place)
         if said.reason == names.WITHHELD_PARTIAL:
             needless = self._sent is not None and not self._sent.is_missing(self._group, said.number)
@@ -119,7 +120,7 @@ class WindowFollow:
             self._found(code, place, detail)
 
     def _released(self, said: Said, people: People, boxes: list[Said], place: str) -> None:
-        if said.parts["users"] != len(people):
+        if not same(said.parts.get("users"), len(people)):
             self._found("crowd_users", place)
         for code, detail in self._judge.released(self._judge.judge(people), said, people):
             self._found(code, place, detail)
@@ -127,13 +128,13 @@ class WindowFollow:
         if self._crowds.asked.kind == "records":
             Boxes(self._crowds, self._findings, place).check(said, boxes, people)
             self.seen.crowds += len(boxes)
-            self.seen.suppressed += said.parts["suppressed"] if type(said.parts["suppressed"]) is int else 0
+            self.seen.suppressed += counted(said.parts.get("suppressed"))
             return
-        if boxes or said.parts["crowds"] is not None or said.parts["suppressed"] != 0:
+        if boxes or said.parts.get("crowds") is not None or not same(said.parts.get("suppressed"), 0):
             self._found("crowd_strange", place)
         sent, number, group = self._sent, said.number, self._group
         draws = None if sent is None else lambda: sent.draws(group, number)
         scale = scale_of(self._crowds, said)
-        wrong = Values(self._crowds.asked, scale, draws).wrong(said.parts["release"], people)
+        wrong = Values(self._crowds.asked, scale, draws).wrong(said.parts.get("release"), people)
         if wrong is not None:
             self._found(wrong, place)
