@@ -61,6 +61,18 @@ async def test_a_calm_worker_keeps_the_delay(broker: Broker, tmp_path: Path, gro
         assert (status, seconds < 15) == (0, True), worker.log_tail()
 
 
+async def test_every_event_goes_out_once_although_the_broker_is_killed(broker: Broker, tmp_path: Path) -> None:
+    async with lived_in(FlowHouse(broker.bootstrap, tmp_path, "castle")) as house:
+        await house.start("w1")
+        await house.write_for(4)
+        await asyncio.to_thread(broker.kill9)
+        await asyncio.sleep(2)
+        await asyncio.to_thread(broker.start)
+        await house.write_for(4)
+        await house.everything_is_out()
+        assert (await house.check()).outcomes["crowd"] > 5
+
+
 async def test_each_partition_makes_crowds_of_its_own(broker: Broker, tmp_path: Path) -> None:
     async with lived_in(FlowHouse(broker.bootstrap, tmp_path, "castle", over="partition")) as house:
         first, second = await house.start("w1"), await house.start("w2")
