@@ -78,7 +78,10 @@ class FlowFollow:
         if not said.released:
             self.seen.withheld[str(said.reason)] += 1
             self.seen.suppressed += self.events[-1]
-            if any(told.get(name) is not None for name in ("users", "box", "loss", "sensitive")) or told.get("reused"):
+            if (
+                any(told.get(name) is not None for name in ("users", "box", "loss", "sensitive"))
+                or told.get("reused") is not False
+            ):
                 self._found("crowd_strange", place)
             return
         self.seen.released += 1
