@@ -15,7 +15,7 @@ from stream.audit.records import Record
 from stream.audit.world import Bounds
 from stream.engine.connection import Connection
 from stream.engine.way_in import require_way_in
-from stream.errors import CannotAudit
+from stream.errors import CannotAudit, PublishFailed
 
 CHUNK_RECORDS = 8_000
 WAIT_MS = 300
@@ -35,8 +35,8 @@ class KafkaTopics:
         self._connection = connection
 
     async def partitions(self, topic: str) -> Sequence[int]:
-        await require_way_in(self._connection)
         with _reading(f"topic {topic}"):
+            await require_way_in(self._connection)
             admin = AIOKafkaAdminClient(**self._connection.arguments())
             try:
                 await admin.start()
@@ -169,10 +169,10 @@ def _answering(where: str) -> Iterator[None]:
     except TopicAuthorizationFailedError:
         fix = "give it the permissions that `sottovoce acls --for audit` prints for these settings"
         raise CannotAudit("The brokers forbid it.", where, "this login may not read the topic", fix) from None
-    except (KafkaError, OSError) as error:
+    except (KafkaError, OSError, PublishFailed) as error:
         raise CannotAudit(
             "The brokers did not answer.",
             where=where,
-            why=type(error).__name__,
+            why=error.why if isinstance(error, PublishFailed) else type(error).__name__,
             fix="see whether the brokers are up, and whether this login may read the topic",
         ) from None
