@@ -24,6 +24,7 @@ from stream.engine.plan import Plan
 from stream.engine.producer import KafkaProducer
 from stream.engine.topic_ids import TopicFacts
 from stream.engine.topics import prepare_topics
+from stream.engine.way_in import require_way_in
 from stream.errors import PublishFailed, SottovoceError
 from stream.protocol.control import Control
 from stream.protocol.observer import NullObserver, Observer
@@ -65,6 +66,7 @@ async def work(job: Job, stop: asyncio.Event, then: Callable[[TopicFacts], Job] 
         # Faust may give up in its consumer's thread.
         loop.call_soon_threadsafe(_settle, failure, error)
 
+    await require_way_in(job.plan.connection)
     raw, batch_bytes = await prepare_topics(job.plan)
     hands = [_Hand(job, raw, batch_bytes, fail)]
     if then is not None:
