@@ -39,14 +39,7 @@ class _Authenticator(OAuthAuthenticator):  # type: ignore[misc]
         return answer
 
 
-class Tokens(AbstractTokenProvider):  # type: ignore[misc]
-    """Gives aiokafka a token for each connection that it makes."""
-
-    async def token(self) -> str:
-        raise NotImplementedError
-
-
-class TokensAtHand(Tokens):
+class TokensAtHand(AbstractTokenProvider):  # type: ignore[misc]
     """From a file or a variable. A file is read anew each time: whoever keeps it fresh replaces it."""
 
     def __init__(self, place: TokenSettings, environment: Mapping[str, str]) -> None:
@@ -56,7 +49,7 @@ class TokensAtHand(Tokens):
         return await asyncio.to_thread(read_secret, _WHAT, self._place, self._environment)
 
 
-class TokensOfService(Tokens):
+class TokensOfService(AbstractTokenProvider):  # type: ignore[misc]
     """From a service, for a client's name and secret."""
 
     def __init__(self, endpoint: str, client: str, secret: str, scope: str | None) -> None:
@@ -102,6 +95,9 @@ class TokensOfService(Tokens):
             why=why,
             fix="see whether the service is up, and whether it knows kafka.sasl.token.client with that secret",
         )
+
+
+Tokens = TokensAtHand | TokensOfService
 
 
 def tokens_of(settings: TokenSettings, environment: Mapping[str, str]) -> Tokens:
