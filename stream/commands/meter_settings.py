@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib.metadata import version as version_of
 
 from beliefs.rounding import INFINITE, budget_units
@@ -45,45 +46,36 @@ def meter_settings_of(opened: Opened, row_bytes: int) -> MeterSettings:
 
 
 def aggregate_meter_settings_of(opened: OpenedAggregates) -> MeterSettings:
-    """Nobody has a belief here, or a budget of his own: what windows tell is everybody's."""
-    settings, promise = opened.settings, opened.promise
-    facts = aggregate_facts(opened)
-    return MeterSettings(
-        pipeline=promise.pipeline,
-        policy=promise.policy_name,
-        model="none",
-        mechanism="geometric",
-        epsilon=promise.window_loss,
-        upper_budget=INFINITE,
-        lower_budget=INFINITE,
-        row_bytes=1,
-        version=version_of(DISTRIBUTION),
-        small_count_floor=settings.metrics.small_count_floor,
-        follows=False,
-        outcomes=GATHERED_OUTCOMES,
-        restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
-        about=About(promise=aggregate_words(facts), warnings=opened.warnings),
-    )
+    loss = opened.promise.window_loss
+    return _of_everybody(opened, "geometric", loss, aggregate_words(aggregate_facts(opened)))
 
 
 def crowd_meter_settings_of(opened: OpenedCrowds) -> MeterSettings:
-    """Nobody has a belief here, or a budget of his own: what windows tell is everybody's."""
-    settings, promise = opened.settings, opened.promise
+    promise = opened.promise
+    epsilon = 0 if promise.target is None else budget_units(promise.target.epsilon)
+    words = crowd_words(crowd_facts(opened, sizes=False))
+    return _of_everybody(opened, promise.release.grouper or "crowd", epsilon, words)
+
+
+def _of_everybody(
+    opened: OpenedAggregates | OpenedCrowds, mechanism: str, epsilon: int, words: Sequence[Said]
+) -> MeterSettings:
+    """Nobody has a belief here, or a budget of his own: what is told is told of everybody."""
     return MeterSettings(
-        pipeline=promise.pipeline,
-        policy=promise.policy_name,
+        pipeline=opened.promise.pipeline,
+        policy=opened.promise.policy_name,
         model="none",
-        mechanism=promise.release.grouper or "crowd",
-        epsilon=0 if promise.target is None else budget_units(promise.target.epsilon),
+        mechanism=mechanism,
+        epsilon=epsilon,
         upper_budget=INFINITE,
         lower_budget=INFINITE,
         row_bytes=1,
         version=version_of(DISTRIBUTION),
-        small_count_floor=settings.metrics.small_count_floor,
+        small_count_floor=opened.settings.metrics.small_count_floor,
         follows=False,
         outcomes=GATHERED_OUTCOMES,
         restarts=int(os.environ.get(RESTARTS_VARIABLE, "0")),
-        about=About(promise=crowd_words(crowd_facts(opened, sizes=False)), warnings=opened.warnings),
+        about=About(promise=tuple(words), warnings=opened.warnings),
     )
 
 
