@@ -46,6 +46,10 @@ crowd:
 TIMES = "window: 1m\nfrom: 2026-01-01T00:00:00Z\nlateness: 10s\ngrace: 5s\nahead: 5m"
 NOTHING = "believes: nothing_declared"
 LAW = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.5}"
+TOPPED = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.02, beyond: top_up}"
+TYPED = "believes: {law: law.json, by: $.kind, known: 0.25}\ntarget: {epsilon: 1.0, delta: 0.35}"
+HOUSED = "believes: {law: law.json, household: $.home}\ntarget: {epsilon: 1.0, delta: 0.5}"
+FRESH = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 1.0, delta: 0.3}"
 COUNT = "count: $.job, of: [a, b]"
 SUM = "sum: $.v, low: -2, high: 8, grid: 0.5"
 MEAN = "mean: $.v, low: -2, high: 8, grid: 0.5"
@@ -89,6 +93,10 @@ def at(seconds: float, user: bytes | str = b"ann", value: float = 1.0, **more: A
 
 def law_text(**said: Any) -> bytes:
     return json.dumps({"format": "sottovoce-crowd-law", "version": 1, **said}).encode()
+
+
+TWO = law_text(types={"walker": [0.5, 0.5], "runner": [0.25, 0.75]})
+HOMES = law_text(household=[[0.3, 0.2], [0.2, 0.3]])
 
 
 def flat_law(release: str) -> bytes:

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 from aggregate_lives import RING, START, Raw
-from crowd_lives import COUNT, HISTOGRAM, SETTINGS, SUM, TIMES, law_text
+from crowd_lives import (
+    COUNT,
+    HISTOGRAM,
+    HOMES,
+    SETTINGS,
+    SUM,
+    TIMES,
+    TWO,
+)
 
 from beliefs.crowd.law_file import parse
 from stream import names
@@ -36,8 +44,6 @@ BINS = "count: $.v, of: {kind: bins, low: 0, high: 2, cells: 2}"
 NOBODY = "believes: nothing_declared"
 TYPED = "believes: {law: law.json, by: $.kind}\ntarget: {epsilon: 1, delta: 0.1}"
 HOUSED = "believes: {law: law.json, household: $.home}\ntarget: {epsilon: 1, delta: 0.1}"
-TWO = law_text(types={"walker": [0.5, 0.5], "runner": [0.25, 0.75]})
-HOMES = law_text(household=[[0.3, 0.2], [0.2, 0.3]])
 ODD: list[Any] = [
     *(None, True, False, 0, 1, 2, -7, 0.05, 0.25, 0.15, 1.5, 7.95, 1e300, -0.0, 10**20, "", "a", "b", "c", "d", "ab"),
     *([], [1, 1], [0.5, 1.5], ["a", 1], {}, {"a": 1}, "walker", "runner", "letters", "2026-01-01T00:00:00Z", START),

@@ -10,7 +10,24 @@ import pytest
 import typer
 from aggregate_lives import MINUTE, START
 from crowd_audited import RECORDS, RING_KEYS, SENT, House
-from crowd_lives import COUNT, HISTOGRAM, LAW, MEAN, NOTHING, RANGE, SETTINGS, SUM, TIMES, Walk, at, law_text
+from crowd_lives import (
+    COUNT,
+    FRESH,
+    HISTOGRAM,
+    HOMES,
+    LAW,
+    MEAN,
+    NOTHING,
+    RANGE,
+    SETTINGS,
+    SUM,
+    TIMES,
+    TWO,
+    TYPED,
+    Walk,
+    at,
+    law_text,
+)
 from rich.console import Console
 
 from stream.audit.crowd_report import tell_crowds
@@ -23,14 +40,10 @@ CROWD = f"k: 3\n{TIMES}\nrelease: {{{COUNT}}}\n{NOTHING}"
 TOLD = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.05}"
 TOPPED = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.0001, beyond: top_up}"
 TIGHT = "believes: {law: law.json}\ntarget: {epsilon: 0.1, delta: 1e-9}"
-FRESH = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 1.0, delta: 0.3}"
 ROW = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 0.5, delta: 0.3, windows: 4}"
 KNOWN_ROW = "believes: {law: law.json, windows: fresh, known: 0.3}\ntarget: {epsilon: 1.0, delta: 0.05, windows: 3}"
 TOPPED_ROW = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 1, delta: 0.01, windows: 4, beyond: top_up}"
-TYPED = "believes: {law: law.json, by: $.kind, known: 0.25}\ntarget: {epsilon: 1.0, delta: 0.35}"
 HOUSED = "believes: {law: law.json, household: $.home, known: 0.2}\ntarget: {epsilon: 1.0, delta: 0.5}"
-TWO = law_text(types={"walker": [0.5, 0.5], "runner": [0.25, 0.75]})
-HOMES = law_text(household=[[0.3, 0.2], [0.2, 0.3]])
 THREE = law_text(types={"default": [0.5, 0.25, 0.25]})
 LEANING = law_text(types={"default": [0.3, 0.1, *[0.5 / 17] * 17, 0.02, 0.08]})
 

@@ -10,28 +10,26 @@ import pytest
 from aggregate_lives import MINUTE, SECOND, START, Life, block_of_partials, told
 from crowd_lives import (
     COUNT,
+    FRESH,
+    HOMES,
+    HOUSED,
     LAW,
     MEAN,
     RECORDS,
     SUM,
+    TOPPED,
+    TWO,
+    TYPED,
     Walk,
     at,
     block_of,
     crowd_promise,
     gather_of,
-    law_text,
     released_of,
     windows_of,
 )
 
 from stream.crowds import parts as parts_room
-
-TWO = law_text(types={"walker": [0.5, 0.5], "runner": [0.25, 0.75]})
-HOMES = law_text(household=[[0.3, 0.2], [0.2, 0.3]])
-TOPPED = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.02, beyond: top_up}"
-TYPED = "believes: {law: law.json, by: $.kind, known: 0.25}\ntarget: {epsilon: 1.0, delta: 0.35}"
-HOUSED = "believes: {law: law.json, household: $.home}\ntarget: {epsilon: 1.0, delta: 0.5}"
-FRESH = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 1.0, delta: 0.3}"
 
 
 def people(count: int, first: int = 0, window: int = 0, **more: Any) -> list[Walk]:

@@ -13,17 +13,22 @@ from aggregate_recount import Recount
 from crowd_lives import (
     COUNT,
     EVERY_KIND,
+    FRESH,
     HISTOGRAM,
+    HOMES,
+    HOUSED,
     LAW,
     MEAN,
     RANGE,
     SUM,
+    TOPPED,
+    TWO,
+    TYPED,
     Walk,
     block_of,
     carried_out_in_pieces,
     crowd_promise,
     gather_of,
-    law_text,
     random_walks,
     shuffled,
     windows_of,
@@ -38,12 +43,6 @@ from stream.keys import derived_key
 from stream.names import PURPOSE_NOISE
 from stream.protocol.ports import Outgoing
 
-TWO = law_text(types={"walker": [0.5, 0.5], "runner": [0.25, 0.75]})
-HOMES = law_text(household=[[0.3, 0.2], [0.2, 0.3]])
-TOPPED = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.02, beyond: top_up}"
-TYPED = "believes: {law: law.json, by: $.kind, known: 0.25}\ntarget: {epsilon: 1.0, delta: 0.35}"
-HOUSED = "believes: {law: law.json, household: $.home}\ntarget: {epsilon: 1.0, delta: 0.5}"
-FRESH = "believes: {law: law.json, windows: fresh}\ntarget: {epsilon: 1.0, delta: 0.3}"
 KINDS: list[tuple[Any, ...]] = [
     (COUNT,),
     (f"{SUM}, take: first",),

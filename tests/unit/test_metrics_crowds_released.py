@@ -9,7 +9,18 @@ from typing import Any
 
 import pytest
 from aggregate_lives import MINUTE, SECOND, START, Life, block_of_partials
-from crowd_lives import COUNT, RECORDS, SUM, crowd_promise, law_text, parts_of, random_walks, windows_of
+from crowd_lives import (
+    COUNT,
+    RECORDS,
+    SUM,
+    TOPPED,
+    TWO,
+    TYPED,
+    crowd_promise,
+    parts_of,
+    random_walks,
+    windows_of,
+)
 from crowd_lives import told as said_of
 from flow_lives import GROUPERS, ILL, FlowLife, flow_of, flow_promise, random_events, random_turns
 from flow_lives import told as said_of_flow
@@ -20,9 +31,6 @@ from stream.metrics import crowd_table as metrics
 from stream.metrics.crowds import REUSED, CrowdCounts, FlowCounts
 from stream.metrics.metric import Metric
 
-TYPED = "believes: {law: law.json, by: $.kind, known: 0.25}\ntarget: {epsilon: 1.0, delta: 0.35}"
-TOPPED = "believes: {law: law.json}\ntarget: {epsilon: 1.0, delta: 0.02, beyond: top_up}"
-TWO = law_text(types={"walker": [0.5, 0.5], "runner": [0.25, 0.75]})
 NOTHING = "believes: nothing_declared"
 KINDS: list[tuple[str, str, bytes | None]] = [
     (COUNT, TYPED, TWO),
